@@ -107,8 +107,8 @@ def _build(folder: Path, site: MadeUpSite, strategy: str, requests: int) -> dict
             snapshots += time.process_time() - begun
     row: dict[str, object] = {
         "what": "writing down, WARC included",
-        "us a request": 1e6 * spent / requests,
-        "us a request, snapshots": 1e6 * snapshots / requests,
+        "us per request": 1e6 * spent / requests,
+        "us per request, snapshots": 1e6 * snapshots / requests,
     }
     _let_go(store)
     return row

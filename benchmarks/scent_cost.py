@@ -71,8 +71,8 @@ def compare(archive: Archive, max_requests: int | None) -> Iterator[dict[str, ob
         yield {
             "site": site.name,
             "pages": answers,
-            f"{_THEIRS}, us a request": theirs.request_us,
-            f"{_OURS}, us a request": ours.request_us,
+            f"{_THEIRS}, us per request": theirs.request_us,
+            f"{_OURS}, us per request": ours.request_us,
             "ratio": ours.request_us / theirs.request_us,
             f"{_THEIRS}, requests": theirs.requests,
             f"{_OURS}, requests": ours.requests,

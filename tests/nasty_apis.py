@@ -154,7 +154,7 @@ async def garbage(exchange: Exchange) -> None:
 
 @api
 async def elsewhere(exchange: Exchange) -> None:
-    """List what is on other hosts, on this machine's other ports, and what is no address of the web."""
+    """List what is on other hosts, on this machine's other ports, and what is not an address of the web."""
     hosts = ("http://elsewhere.test/a.csv", "//elsewhere.test/b.csv", "http://[::1", PRIVATE)
     schemes = ("javascript:alert(1)", "file:///etc/passwd", "search://wayback/?q=a", "data:text/csv,1")
     await exchange.answer(media(*hosts, *schemes), JSON)

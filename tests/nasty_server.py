@@ -319,7 +319,7 @@ async def two_lengths(exchange: Exchange) -> None:
 
 @route("/broken-chunks")
 async def broken_chunks(exchange: Exchange) -> None:
-    """Send a chunk whose size is no number."""
+    """Send a chunk whose size is not a number."""
     await exchange.begin(("Content-Type", PAGE), ("Transfer-Encoding", "chunked"))
     await exchange.write(b"5\r\n<html\r\nzz\r\nrest\r\n0\r\n\r\n")
 
@@ -347,7 +347,7 @@ async def huge_chunk_size(exchange: Exchange) -> None:
 
 @route("/bad-trailer")
 async def bad_trailer(exchange: Exchange) -> None:
-    """Send a trailer after the last chunk that is no header."""
+    """Send a trailer after the last chunk that is not a header."""
     await exchange.begin(("Content-Type", PAGE), ("Transfer-Encoding", "chunked"))
     await exchange.write(b"5\r\n<html\r\n0\r\nno colon here\r\n\r\n")
 
@@ -625,7 +625,7 @@ async def no_http(exchange: Exchange) -> None:
 
 @route("/bad-status")
 async def bad_status(exchange: Exchange) -> None:
-    """Answer with a status that is no number."""
+    """Answer with a status that is not a number."""
     await exchange.head("OK 200", [("Content-Type", PAGE), ("Content-Length", "0")])
 
 
@@ -829,7 +829,7 @@ async def redirect_private(exchange: Exchange) -> None:
 
 @route("/redirect-elsewhere/")
 async def redirect_elsewhere(exchange: Exchange) -> None:
-    """Redirect to something that is no web page, or to nothing; /redirect-elsewhere/ links to all."""
+    """Redirect to something that is not a web page, or to nothing; /redirect-elsewhere/ links to all."""
     places = ("file:///etc/passwd", "gopher://a.test/", "javascript:alert(1)", "http://", "", "http://[bad/")
     number = exchange.path.removeprefix("/redirect-elsewhere/")
     if number.isdigit() and int(number) < len(places):

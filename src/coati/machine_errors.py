@@ -1,4 +1,4 @@
-"""What the machine refuses, which is no bug of ours: a full disk, a file that may not be read."""
+"""What the machine refuses, which is not a bug of ours: a full disk, a file that may not be read."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def test_links_and_devices_in_the_tar_file_are_no_bodies(tmp_path: Path) -> None
         file.addfile(member)
     records, damaged = read(folder)
     assert records[0].body is None
-    assert "it is no file, or too large" in damaged[0].reason
+    assert "it is not a file, or too large" in damaged[0].reason
 
 
 def test_a_body_that_is_too_large_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -386,4 +386,4 @@ def test_learn_pages(coati: Coati) -> None:
     assert said.json["recall"] == 1.0
     assert "dataset" in Path("m.json").read_text(encoding="utf-8")
     bad = coati("discover", "rain", "--search", "searxng=http://localhost:1", "--start-model", "data/1.txt")
-    assert (bad.code, "is no start model" in bad.err) == (2, True)
+    assert (bad.code, "is not a start model" in bad.err) == (2, True)

@@ -169,13 +169,13 @@ def test_a_harvest_that_was_killed_continues(
 
 def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, addresses: Path) -> None:
     with addresses.open("a") as file:
-        file.write("127.0.0.9:1\nthis is no address\n")
+        file.write("127.0.0.9:1\nthis is not an address\n")
         file.write(addresses.read_text().splitlines()[0] + "\n")
     Path("excluded.txt").write_text("127.0.0.2\n")
     said = coati("harvest", addresses, "--types", "data", "--max-requests", 40, "--delay", 0, "--out", "out",
                  "--exclude-hosts", "excluded.txt", "--host-budget", 15, "--limits", "retries=0")  # fmt: skip
     assert said.code == 0, said.err
-    assert "Left out: line 6: 'this is no address' is not a web address" in said.err
+    assert "Left out: line 6: 'this is not an address' is not a web address" in said.err
     assert "1 URL occurred more than once in the list" in said.err
     assert "Without http:// or https://, and so requested over https: 1 URL." in said.err
     assert "the start page could not be reached" in said.out

@@ -74,7 +74,7 @@ def test_files_of_other_types_are_told(coati: Coati) -> None:
         "/1.csv": file(),
         "/1.map": file(b"{}", "application/geo+json"),
         "/2.map": file(b"[]", "Application/Geo+JSON; charset=utf-8"),
-        # What a page is made of is no file that anybody misses.
+        # What a page is made of is not a file that anybody misses.
         "/look": file(b"p {}", "text/css"),
         "/letters": file(b"w", "font/woff2"),
         **{f"/{kind}": file(b"x", f"application/{kind}") for kind in kinds[1:]},

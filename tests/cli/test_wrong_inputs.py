@@ -94,9 +94,9 @@ HARVEST = "harvest pages.txt --types data"
         ("discover rain --search commoncrawl=cut.gz", "the extract cannot be read"),
         ("discover rain --search commoncrawl=folder", "the extract cannot be read"),
         ("discover rain --search commoncrawl=text.txt", "no line has two host names"),
-        ("discover rain --search local=text.txt", "is no search index"),
+        ("discover rain --search local=text.txt", "is not a search index"),
         ("discover rain --search local=folder", "there is no search index"),
-        (f"{SEARCH} --start-model bytes.txt", "is no start model (UnicodeDecodeError: "),
+        (f"{SEARCH} --start-model bytes.txt", "is not a start model (UnicodeDecodeError: "),
         (f"{SEARCH} --start-model folder", "cannot be read: Is a directory"),
         (f"{SEARCH} --accept nonsense", "not a URL: 'nonsense'"),
         (f"{SEARCH} --accept javascript:1", "not a URL: 'javascript:1'"),
@@ -129,7 +129,7 @@ HARVEST = "harvest pages.txt --types data"
         ("watch empty.txt --once", "holds no address"),
         ("watch run --once --every 0", "every must be above 0"),
         ("watch run --once --out run", "holds something else than a watch"),
-        ("watch run --once --relevant model=bytes.txt", "is no start model"),
+        ("watch run --once --relevant model=bytes.txt", "is not a start model"),
         ("watch run --once --notify nonsense", "not the address of a web hook"),
         ("watch run --once --notify file:///etc/passwd", "not the address of a web hook"),
         ("watch run --diff 1d", "there is no watch in run"),
@@ -198,7 +198,7 @@ def test_an_index_without_its_tables(desk: Coati) -> None:
         database.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};")
     for command in ("search ask bare rain", "discover rain --search local=bare"):
         said = desk(*command.split())
-        assert (said.code, "is no search index (no such table" in said.err) == (2, True)
+        assert (said.code, "is not a search index (no such table" in said.err) == (2, True)
 
 
 def _cut(database: Path) -> None:
@@ -265,7 +265,7 @@ def test_damaged_runs_are_named_among_others(desk: Coati) -> None:
 def test_a_device_or_a_pipe_is_no_file_to_replace(desk: Coati) -> None:
     os.mkfifo("pipe")
     said = desk("merge", "run", "--out", "pipe", "--overwrite")
-    assert (said.code, said.err) == (2, "coati: pipe already exists and is no file\n")
+    assert (said.code, said.err) == (2, "coati: pipe already exists and is not a file\n")
     assert Path("pipe").is_fifo()
 
 

@@ -252,7 +252,7 @@ def test_what_only_the_archive_knows_is_answered_by_it_if_it_is_unchanged(
         outcomes = ask(tmp_path, server, "/", "/", archive=archive, archive_max_age_seconds=60.0)
         assert outcomes == [Target(200, size, "text/csv"), Unchanged(304, 0)]
         assert sent(server, "/") == [(etag, None), ('"0"', None)]
-        # "Not modified" is no capture.
+        # "Not modified" is not a capture.
         assert len(archive.captures(server.start)) == (1 if size == 8 else 2)
 
 

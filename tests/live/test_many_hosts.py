@@ -252,5 +252,5 @@ def test_live_and_a_simulated_clock_decide_alike(
                 run.finish(in_flight.pop(host), told.now, answers.pop(host))
     assert [url for _, url in simulated.chosen] == [url for _, url in live.chosen]
     assert simulated.observed == live.observed
-    # The order is no accident of the order of the URLs: the slow host fell back.
+    # The order is not an accident of the order of the URLs: the slow host fell back.
     assert host_of(live.chosen[-1][1]) == HOSTS[1]

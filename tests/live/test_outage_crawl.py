@@ -81,7 +81,7 @@ class Weather:
         for kind in cycle(kinds):
             # Long enough for a sign of life and a retry.
             yield from [None] * self._random.randint(4, 30)
-            # More than one request, so that it is no fault of one address. To be silent takes time.
+            # More than one request, so that it is not a fault of one address. To be silent takes time.
             yield from [kind] * self._random.randint(2, 6 if kind is Down.SILENT else 30)
 
 

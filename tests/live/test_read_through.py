@@ -42,7 +42,7 @@ def test_what_was_fetched_is_not_fetched_again(folder: Path) -> None:
         second = crawl_from(server.start, archive=archive, max_delay_seconds=0.05)
         again = server.paths[asked:]
     assert (first.result.progress.archived, second.result.progress.archived) == (0, 6)
-    # A busy server is no property of the URL; and only for that one robots.txt is asked.
+    # A busy server is not a property of the URL; and only for that one robots.txt is asked.
     assert again == ["/robots.txt", "/busy"]
     assert second.result.progress.requests == first.result.progress.requests
     assert {url: told["kind"] for url, told in second.observed.items()} == {

@@ -178,7 +178,7 @@ def test_an_archive_without_a_history_is_unchanged_when_it_is_visited_again(tmp_
 def test_an_archive_without_times_is_no_history(tmp_path: Path) -> None:
     with (
         Archive.open(make(tmp_path / "once", [page("", None)])) as archive,
-        pytest.raises(UsageError, match="no history"),
+        pytest.raises(UsageError, match="not a history"),
     ):
         replay(ReplaySite(archive), RevisitInTurn([START]), Budget(), options=ReplayOptions(history=True))
 

@@ -66,7 +66,7 @@ def test_what_needs_the_network_says_so() -> None:
     ("engines", "complaint"),
     [
         ([ENGINE, ENGINE], "two search engines"),
-        ([StubEngine(PAGES, "No Name")], "is no name of a search engine"),
+        ([StubEngine(PAGES, "No Name")], "is not a name of a search engine"),
         ([StubEngine(PAGES, "")], "names no search engine"),
         ([StubEngine(PAGES, delay_seconds=-1)], "0 seconds or more"),
         ([StubEngine(PAGES, delay_seconds=float("nan"))], "0 seconds or more"),

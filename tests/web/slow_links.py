@@ -26,7 +26,7 @@ def slow_links(html: str, url: str) -> list[tuple[str, tuple[str, ...]]]:
     found = []
     for node in nodes:
         reference = _reference(node)
-        # A reference to the page itself, by nothing or a fragment, is no link to another page.
+        # A reference to the page itself, by nothing or a fragment, is not a link to another page.
         if reference is None or not reference.strip("".join(map(chr, range(33)))).partition("#")[0]:
             continue
         target = resolve(base, reference)

@@ -47,7 +47,7 @@ def meta(label: str) -> str:
         (b"a\xffb", "text/html; charset=utf-8", "a\ufffdb"),
         (b"a\x00b\x00c", "text/html; charset=utf-16le", "ab\ufffd"),
         (b"", "text/html; charset=utf-8", ""),
-        # The end of a page that was cut off is no reason to read it as something else.
+        # The end of a page that was cut off is not a reason to read it as something else.
         ("日本".encode()[:-1], "text/html", "日"),
     ],
 )

@@ -52,12 +52,12 @@ def test_several_goals_must_all_hold() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "is no goal"),
-        ("microdata>5", "is no goal"),
+        ("", "is not a goal"),
+        ("microdata>5", "is not a goal"),
         ("microdata>=0", "met by every page"),
         ("micordata", "did you mean 'microdata'"),
         ("type=", "names no type"),
-        ("type=data set", "is no type of schema.org"),
+        ("type=data set", "is not a type of schema.org"),
         ("no_such_module:goal", "cannot be imported"),
         ("json:no_such_function", "json has no 'no_such_function'"),
         ("json:__doc__", "must be a function"),

@@ -23,7 +23,7 @@ def test_a_row_of_a_table_names_each_of_its_links() -> None:
     assert links.title == "Office"
     assert [links.nearby_text(place) for place in range(3)] == [
         NearbyText("Unemployment | 2020 | Download", "Tables"),
-        # The list of formats is no row that says anything: the one around it is.
+        # The list of formats is not a row that says anything: the one around it is.
         NearbyText("Wages | 2021 | CSV XLS", "Tables"),
         NearbyText("Wages | 2021 | CSV XLS", "Tables"),
     ]

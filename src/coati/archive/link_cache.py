@@ -97,11 +97,11 @@ class LinkCache:
         return cache
 
     def number_of(self, url: str) -> int | None:
-        """Return the number of a URL; None if no page links to it and it is no page."""
+        """Return the number of a URL; None if no page links to it and it is not a page."""
         return self._number_of.get(url)
 
     def link_numbers(self, page: str) -> Numbers:
-        """Return the links of the newest capture of a page; empty for a URL that is no page."""
+        """Return the links of the newest capture of a page; empty for a URL that is not a page."""
         return self._links_at(self._place.get(self._number_of.get(page, -1)))
 
     def older_link_numbers(self, page: str, moment: float) -> Numbers:
@@ -216,7 +216,7 @@ class LinkCache:
                     _names(saved["remarks"]),
                 )
         except (OSError, ValueError, KeyError):
-            # None there, or it was damaged: what can be made again is no loss.
+            # None there, or it was damaged: what can be made again is not a loss.
             return None
 
     def write(self, file: Path, digest: str) -> None:

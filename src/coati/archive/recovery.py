@@ -22,7 +22,7 @@ from coati.archive.warc_record import read_member
 
 
 class FoundRecord(NamedTuple):
-    """A whole member; ``record`` is None for one that is no response (such as ``warcinfo``).
+    """A whole member; ``record`` is None for one that is not a response (such as ``warcinfo``).
 
     ``refers`` says that another capture of the URL holds the body with this digest.
     """

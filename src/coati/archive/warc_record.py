@@ -241,7 +241,7 @@ def _storable(entry: Entry) -> Entry:
     if not _URL.match(entry.url):
         raise UsageError(f"an archive keeps URLs in normal form, not {entry.url!r}")
     if not 0 <= entry.status <= _HIGHEST_STATUS:
-        raise UsageError(f"{entry.status} is no HTTP status ({entry.url})")
+        raise UsageError(f"{entry.status} is not an HTTP status ({entry.url})")
     media_type, location = _encodable(_clean(entry.media_type)), _encodable(_clean(entry.location))
     # As precise as the date of a WARC record, so that the index says what the record says.
     at = None if entry.fetched_at is None else datetime.fromtimestamp(entry.fetched_at, UTC).timestamp()

@@ -96,7 +96,7 @@ class LazyGroup(click.Group):
                 importlib.import_module(module)
         command = getattr(sys.modules[module], attribute)
         if not isinstance(command, click.Command):
-            raise TypeError(f"{COMMANDS[cmd_name].place} is no command")
+            raise TypeError(f"{COMMANDS[cmd_name].place} is not a command")
         return command
 
     def resolve_command(

@@ -147,7 +147,7 @@ class SettingsCommand(click.Command):
     """A command whose options are listed under the headings of their settings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each heading, and one for what is no setting."""
+        """Write a section for each heading, and one for what is not a setting."""
         for title, records in option_sections(self, ctx).items():
             with formatter.section(title):
                 formatter.write_dl(records)

@@ -34,7 +34,7 @@ def write_index_of(
     if not folders:
         raise ConfigError("no archive to index: name one or several")
     if out.exists() and not _is_free(out):
-        raise ConfigError(f"{out} holds something that is no search index; choose a new or empty folder")
+        raise ConfigError(f"{out} holds something that is not a search index; choose a new or empty folder")
     with ExitStack() as stack:
         archives = [stack.enter_context(Archive.open(folder)) for folder in folders]
         pages = (page for archive in archives for page in pages_of(archive, on_damage=on_damage))

@@ -279,5 +279,5 @@ def parsed(content: bytes, name: str) -> dict[str, Any]:
     except ValueError as error:
         raise DamagedObjectError(name, f"is damaged: {error}") from None
     if not isinstance(value, dict):
-        raise DamagedObjectError(name, "is damaged: it is no JSON object")
+        raise DamagedObjectError(name, "is damaged: it is not JSON object")
     return value

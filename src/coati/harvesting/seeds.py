@@ -1,8 +1,9 @@
 """The URLs that a harvest starts from: a list, or the sites that a discovery found.
 
 A list has one address per line; a bare host name is one, too. What follows a blank or a tab is the list's own
-business, lines that begin with ``#`` are comments. A line that is no address is told with its number, and the
-others are used. A table as spreadsheets save it is a list, too, if its first line names such a column.
+business, lines that begin with ``#`` are comments. A line that is not an address is reported with its number,
+and the others are used. A table as spreadsheets save it is a list, too, if its first line names such a
+column.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     place = path_of("destination", destination).resolve()
     if layout == "auto" and (run := next(filter(holds_run, map(Path, given)), None)) is not None:
         raise UsageError(
-            f"{run} is the folder of a run, which is no copy of the site. Crawl with --archive to get one;"
+            f"{run} is the folder of a run, which is not a copy of the site. Crawl with --archive to get one;"
             f" {run / 'warc'} has the pages alone"
         )
     layout, source = open_source(tuple(map(Path, given)), layout, options)

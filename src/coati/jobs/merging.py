@@ -148,7 +148,7 @@ def merge(
 ) -> Merged:
     """Write runs into one new database; each of ``runs`` is the folder of a run, or holds such folders.
 
-    The file is there whole or not at all. Raises `coati.errors.CoatiError` where one is no run, is one of
+    The file is there whole or not at all. Raises `coati.errors.CoatiError` where one is not a run, is one of
     another version, or is given twice.
     """
     if Path(out).is_file() and not overwrite:

@@ -53,7 +53,7 @@ class CrawlCounts:
         return time.monotonic() - self._begun
 
     def count(self, request: Request, result: FetchResult, charged: int, *, new_target: bool) -> None:
-        """Count what came of a request; a target that was there before is no new one."""
+        """Count what came of a request; a target that was there before is not a new one."""
         outcome = result.outcome
         self.requests += charged
         self._drops.update(result.drops)

@@ -58,7 +58,7 @@ class TooSlowError(DownloadError):
 
 
 class BadAnswerError(DownloadError):
-    """What came is no answer that HTTP knows."""
+    """What came is not an answer that HTTP knows."""
 
 
 class BadEncodingError(DownloadError):
@@ -74,7 +74,7 @@ class PackedPartError(DownloadError):
 
 
 class SearchAnswerError(DownloadError):
-    """What came is no answer of the search engine: a page for people, half an answer."""
+    """What came is not an answer of the search engine: a page for people, half an answer."""
 
 
 class QueryRefusedError(DownloadError):

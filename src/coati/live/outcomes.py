@@ -171,7 +171,7 @@ class ResponseReader:
         return FetchResult(Failure(0, 0, reason), drops=(reason,), unsent=True)
 
     def _format(self, request: Request, response: Response, *, is_list: bool, api: bool) -> Format | None:
-        """Say as what a response is read; None if it is no page."""
+        """Say as what a response is read; None if it is not a page."""
         if not 200 <= response.status < 300:  # noqa: PLR2004 - HTTP success
             missing = is_missing_robots(request.url, response.status, is_list=is_list)
             return Format.ROBOTS if missing else None
@@ -259,7 +259,7 @@ def _received(result: FetchResult, response: Response) -> int:
 
 
 def _what_is_missing(request: Request, response: Response) -> FailureReason | None:
-    """Say why a success that is no page did not bring all of what was asked for; None if it did."""
+    """Say why a success that is not a page did not bring all of what was asked for; None if it did."""
     if response.status in _EMPTY:
         return FailureReason.NO_CONTENT
     if request.method is Method.HEAD or DAMAGED not in response.flags:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BUFFER_BYTES = 256 * 1024
 
 # A body that grows to more than this many times its declared length when decompressed, and to more than this
-# many bytes, is no honest file: tables of text shrink to a tenth, in the extreme to a fiftieth.
+# many bytes, is not an honest file: tables of text shrink to a tenth, in the extreme to a fiftieth.
 _BOMB_RATIO = 200
 _BOMB_BYTES = 32 * 1024 * 1024
 

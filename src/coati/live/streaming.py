@@ -106,7 +106,7 @@ _DEFAULTS = LiveSettings()
 # Python has a name for it from 3.12 on.
 _OP_LEGACY_SERVER_CONNECT = 0x4
 
-# What is read of an answer that is no success: enough to keep the connection, and to see what it says.
+# What is read of an answer that is not a success: enough to keep the connection, and to see what it says.
 _MAX_ERROR_BYTES = 256 * 1024
 
 # What a page in a browser asks for stands in memory.

@@ -341,7 +341,7 @@ class HostPace:
 
     def _rest_longer(self, host: str, state: _Host, now: float, why: str) -> None:
         """Let a host rest that does not say for how long: twice as long as the last time."""
-        # What was in flight when the rest began is no answer to it.
+        # What was in flight when the rest began is not an answer to it.
         if now >= state.rests_until:
             seconds = _FIRST_REST_SECONDS * 2 ** min(state.rests, _DOUBLED_RESTS)
             state.rests += 1

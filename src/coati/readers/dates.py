@@ -12,7 +12,7 @@ _MAX_CHARS = 60
 
 
 def seconds_of(text: str) -> float | None:
-    """Return the seconds since the epoch of a date, in whole seconds; None where it is no date after 1970.
+    """Return the seconds since the epoch of a date, in whole seconds; None where it is not a date after 1970.
 
     Without a time zone it is taken for UTC.
 

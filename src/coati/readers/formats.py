@@ -21,7 +21,7 @@ from coati.web.urls import is_query
 HEAD_BYTES = 8 * 1024
 
 _XML = frozenset({"text/xml", "application/xml"})
-# What a list may be served as; anything that is left out here is no list on the face of it.
+# What a list may be served as; anything that is left out here is not a list on the face of it.
 _PACKED_OR_PLAIN = frozenset(
     {"", "text/plain", "application/gzip", "application/x-gzip", "application/octet-stream"}
 )
@@ -85,7 +85,7 @@ def _format_by_type(media_type: str, *, is_list: bool) -> Format | None:
 
 
 def is_xml(media_type: str) -> bool:
-    """Tell whether a media type says XML that is no page.
+    """Tell whether a media type says XML that is not a page.
 
     >>> is_xml("application/atom+xml"), is_xml("application/xhtml+xml")
     (True, False)

@@ -106,7 +106,7 @@ def read_hits(body: bytes) -> Hits:
 def list_hits(body: bytes, address: str) -> Iterator[Listed]:
     """Go through the answer to a query as a page; that for a site leads to its own next page.
 
-    Nothing raises: at an address that is no query, hits are hits and there is no next page.
+    Nothing raises: at an address that is not a query, hits are hits and there is no next page.
     """
     engine = host_of(address).rpartition("/")[2]
     found = read_hits(body)

@@ -67,5 +67,5 @@ def _named(outcome: Outcome) -> Sequence[str]:
 
 
 def _apis(outcome: Outcome) -> Sequence[str]:
-    """Return the addresses of APIs that a page offers, which is no list itself."""
+    """Return the addresses of APIs that a page offers, which is not a list itself."""
     return named_first(outcome.links, is_api) if isinstance(outcome, Page) else ()

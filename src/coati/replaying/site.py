@@ -236,7 +236,7 @@ class ReplaySite:
         )
 
     def _read_list(self, url: str) -> Outcome:
-        """Read a list address that is no HTML, and keep what it lists; returns what a crawl would observe."""
+        """Read a list address that is not HTML and keep what it lists; returns what a crawl would observe."""
         entry = self._entry(url, self._as_of)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
@@ -255,7 +255,7 @@ class ReplaySite:
         return Page(entry.status, entry.size_bytes, found)
 
     def _links_of_list(self, entry: Entry, moment: float | None) -> PageLinks | None:
-        """Read the links of a list; None if it is no list."""
+        """Read the links of a list; None if it is not a list."""
         url, kind = entry.url, kind_of(entry, self._types)
         form: Format | None = None
         body = b""

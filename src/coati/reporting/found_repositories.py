@@ -57,7 +57,7 @@ def site_counts(connection: Connection) -> tuple[int, int]:
 
 
 def verdict_on(connection: Connection, site: str) -> SiteVerdict | None:
-    """Return what a search decided about a site; None where the run is no search."""
+    """Return what a search decided about a site; None where the run is not a search."""
     if not has_repositories(connection):
         return None
     row = connection.execute(_ONE, (site,)).fetchone()

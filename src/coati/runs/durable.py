@@ -23,7 +23,7 @@ def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
 def write_json_lines(path: Path, objects: Iterable[Mapping[str, object]]) -> None:
     """Put a file with one JSON object per line in place of the old one."""
     lines = (json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
-    # Half a pair of surrogates, as in the name of a file that is no UTF-8, becomes an escape of JSON.
+    # Half a pair of surrogates, as in the name of a file that is not UTF-8, becomes an escape of JSON.
     write_whole(path, (line.encode(errors="backslashreplace") for line in lines))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _HITS_PER_PAGE = 50
 # An extract is for the sites that one looks for; a whole graph does not fit.
 _MOST_EDGES = 5_000_000
-# Two names have at most 253 characters each; what has no ends of lines is no extract.
+# Two names have at most 253 characters each; what has no ends of lines is not an extract.
 _MAX_LINE_CHARS = 10_000
 
 

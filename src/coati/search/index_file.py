@@ -158,13 +158,13 @@ def open_index(place: Path) -> sqlite3.Connection:
             connection.execute("SELECT 1 FROM pages, words, links, site_links LIMIT 0")
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise ConfigError(f"{path} is no search index ({error}): {again}") from None
+        raise ConfigError(f"{path} is not a search index ({error}): {again}") from None
     if application != APPLICATION_ID or version != VERSION:
         connection.close()
         if application != APPLICATION_ID:
             # An archive, for one, has a file of this name: nothing may be written over it.
             wanted = "give the folder that `coati search index ARCHIVE... --out FOLDER` wrote"
-            raise ConfigError(f"{path} is no search index: {wanted}")
+            raise ConfigError(f"{path} is not a search index: {wanted}")
         raise ConfigError(
             f"{path} is a search index of version {version}, and this Coati reads version {VERSION}: {again}"
         )

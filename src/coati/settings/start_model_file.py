@@ -73,4 +73,4 @@ def _read(data: bytes, name: str) -> StartModel:
         )
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         said = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{name} is no start model ({said}): `coati learn pages` makes one") from None
+        raise ConfigError(f"{name} is not a start model ({said}): `coati learn pages` makes one") from None

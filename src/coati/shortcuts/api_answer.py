@@ -2,7 +2,7 @@
 
 Nothing here raises for what a server sends, and everything is bounded: the bytes that are read, the entries
 that are gone through, and the texts that are taken out. JSON that is nested too deeply, or of more values
-than a catalogue has, is no JSON.
+than a catalogue has, is not JSON.
 """
 
 from __future__ import annotations

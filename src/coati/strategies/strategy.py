@@ -12,8 +12,8 @@ driver and every strategy interchangeable:
    out-links, or for those that an API listed before, gets their hashes too (`coati.model.Page.out_links`).
 5. The same calls give the same answers: randomness comes from the seed and the number of choices made
    (`coati.strategies.chance`), never from a clock or from global state. Times are those that the log keeps.
-6. `Deferred` is no answer: the pull is undone, and the link is asked again from its time on, under a new id
-   (`coati.strategies.deferrals`).
+6. `Deferred` is not an answer: the pull is undone, and the link is asked again from its time on, under a new
+   id (`coati.strategies.deferrals`).
 7. A URL may be asked again where the strategy says so; then `Unchanged` is an outcome too.
 
 A crawl that was interrupted is restored from its log: `redo` takes the place of `choose` for each choice

@@ -46,7 +46,7 @@ _REDIRECTED = re.compile(
 )
 _STUDY = re.compile(r"/index\.php/catalog/(\d+)/related-materials\Z")
 
-# How a page shows its software: by a header, or by something in its head that is no link to follow.
+# How a page shows its software: by a header, or by something in its head that is not a link to follow.
 _GENERATORS: Final = {
     "drupal": "Drupal 10",
     "plone": "Plone",

@@ -153,7 +153,7 @@ class CheckedCrawl:
         if not isinstance(answer, Later):
             return False
         require(answer.at > self._now, f"{answer} at {self._now}: that is not later")
-        require(math.isfinite(answer.at), f"{answer} is no time")
+        require(math.isfinite(answer.at), f"{answer} is not a time")
         self._now = answer.at
         return True
 

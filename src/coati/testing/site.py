@@ -38,7 +38,7 @@ class Response:
     def __post_init__(self) -> None:
         """Refuse what no server could answer."""
         if self.status not in _STATUSES:
-            raise UsageError(f"{self.status} is no HTTP status")
+            raise UsageError(f"{self.status} is not an HTTP status")
         if self.declared_bytes < 0:
             raise UsageError("a size is not negative")
 

@@ -122,7 +122,7 @@ def engine_site(base_url: str, engine: StubEngine) -> Site:
 
 
 def indexed(url: str, response: Response) -> IndexedPage | None:
-    """Return what an engine knows of a response; None if it is no page."""
+    """Return what an engine knows of a response; None if it is not a page."""
     if response.status != 200 or "html" not in response.media_type:  # noqa: PLR2004 - HTTP success
         return None
     body = response.body or b""

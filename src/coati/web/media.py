@@ -106,7 +106,7 @@ class TargetTypes:
         return Kind.TARGET if wanted and path_of(url) != "/robots.txt" else Kind.OTHER
 
 
-# What a page is made of is no file that anybody collects, even under "all-files".
+# What a page is made of is not a file that anybody collects, even under "all-files".
 _PAGE_PARTS = frozenset({
     "text/css", "text/javascript", "text/ecmascript", "application/javascript", "application/x-javascript",
     "application/ecmascript",
@@ -224,7 +224,9 @@ def _extension(name: str) -> str:
     """Read an extension with its dot, and refuse one that no URL could bring in."""
     extension = name[1:]
     if not extension or extension_of(f"http://example.org/x.{extension}") != extension:
-        raise ConfigError(f"{name!r} is no extension: give what follows the last dot, such as .csv or .gz")
+        raise ConfigError(
+            f"{name!r} is not an extension: give what follows the last dot, such as .csv or .gz"
+        )
     if extension in BLOCKED_EXTENSIONS:
         raise ConfigError(
             f"{name!r} cannot be a target: links to pictures, sound and films are never followed"
@@ -236,7 +238,9 @@ def _media_type(name: str) -> str:
     """Read a media type, and refuse one that no answer could match."""
     media_type = essence(name)
     if not _MEDIA_TYPE.match(media_type):
-        raise ConfigError(f"{name!r} is no media type: it should look like text/csv (there are no wildcards)")
+        raise ConfigError(
+            f"{name!r} is not a media type: it should look like text/csv (there are no wildcards)"
+        )
     if media_type.startswith(BLOCKED_MEDIA_PREFIXES):
         raise ConfigError(f"{name!r} cannot be a target: pictures, sound and films are never collected")
     if "html" in media_type:

@@ -1,4 +1,4 @@
-"""Names under which anybody may register: gov.uk is no site, and www.gov.uk is one.
+"""Names under which anybody may register: gov.uk is not a site, and www.gov.uk is one.
 
 The list is the one that tldextract ships. It is read from the package, never fetched: a crawl asks nobody
 whom its user did not name.

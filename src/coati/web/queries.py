@@ -42,7 +42,7 @@ class Query:
     """A question to a search engine; equal questions are equal values, and have one address.
 
     ``text`` is words, or the URL whose relatives or backlinks are looked for. Raises `UsageError` where that
-    is no query.
+    is not a query.
 
     >>> Query("searxng", "  food   security ", page=2).address
     'search://searxng/?q=food+security&page=2'
@@ -90,7 +90,7 @@ def parse_query(address: str) -> Query:
     twice = len(values) < len(pairs)
     page = values.pop("page", "1")
     if not _PAGE.match(page):
-        raise UsageError(f"{page!r} is no page of results: they count from 1 to {_MAX_PAGE}")
+        raise UsageError(f"{page!r} is not a page of results: they count from 1 to {_MAX_PAGE}")
     abilities = [ability for ability in Ability if ability in values]
     if len(abilities) != 1 or len(values) != 1 or twice:
         known = ", ".join(f"{ability.value}=" for ability in Ability)
@@ -102,7 +102,9 @@ def _check_engine(engine: str) -> None:
     if not engine:
         raise UsageError(f"the query names no search engine: {_FORM}")
     if not _ENGINE.match(engine):
-        raise UsageError(f"{engine!r} is no name of a search engine: lower-case letters, digits and hyphens")
+        raise UsageError(
+            f"{engine!r} is not a name of a search engine: lower-case letters, digits and hyphens"
+        )
 
 
 def _normal_text(text: str, ability: Ability) -> str:

@@ -1,6 +1,6 @@
 r"""What a body is where its server does not say, as browsers find out (the MIME Sniffing Standard of WHATWG).
 
-A declared type is believed, with two exceptions: none at all, or one that is no media type or stands for
+A declared type is believed, with two exceptions: none at all, or one that is not a media type or stands for
 none, leaves it to the first bytes; and the four spellings of ``text/plain`` that servers send for whatever
 they do not know are believed only of text. A type that asks for a download and names no format is that of any
 binary file (`coati.web.downloads`). So a table without a type is ``text/plain``, a page is a page, and

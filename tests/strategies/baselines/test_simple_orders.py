@@ -61,7 +61,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 def answer(graph: Graph, request: Request) -> Outcome:
     number = int(request.url.rpartition("/")[2])
-    # Every third URL is no page, in ways that lead nowhere; every fifth leads to its first link.
+    # Every third URL is not a page, in ways that lead nowhere; every fifth leads to its first link.
     if number % 5 == 4:
         return Redirect(301, 0, url(graph[number][0])) if graph[number] else Failure(500, 0, "status 500")
     if number % 3 == 2:

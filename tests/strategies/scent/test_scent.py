@@ -190,7 +190,7 @@ def test_several_in_flight_do_not_pile_on_one_untried_kind() -> None:
     assert len(directories) >= 3
 
 
-def test_a_score_is_the_expected_targets_a_request() -> None:
+def test_a_score_is_the_expected_targets_per_request() -> None:
     strategy = Scent([START])
     strategy.observe(must_ask(strategy).id, page(*[Link(f"{START}{i}.csv", FILES) for i in range(30)]), 0.0)
     scores = []

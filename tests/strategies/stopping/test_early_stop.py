@@ -31,7 +31,7 @@ def test_a_site_that_gives_too_little_is_given_up() -> None:
 
 
 def test_the_mean_falls_slowly_from_what_the_site_gave_at_first() -> None:
-    # 1 target a request for 2,000 requests, then none: the mean after n dry checks is 0.95 ** n, which is
+    # 1 target per request for 2,000 requests, then none: the mean after n dry checks is 0.95 ** n, which is
     # below 0.2 from n = 32 on, so the fifteenth low check is the 48th.
     assert 0.95**31 > 0.2 > 0.95**32
     assert stops_at(lambda requests: min(requests, 2000)) == (2 + 32 + 14) * 1000

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def new_file(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a path to write to; what is written there becomes ``path`` at the end, if nothing was raised."""
     if path.exists() and not (overwrite and path.is_file()):
-        # A device or a pipe is no file to be replaced, even on demand.
-        raise UsageError(f"{path} already exists" + (" and is no file" if overwrite else ""))
+        # A device or a pipe is not a file to be replaced, even on demand.
+        raise UsageError(f"{path} already exists" + (" and is not a file" if overwrite else ""))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     try:

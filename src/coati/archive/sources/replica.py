@@ -198,7 +198,7 @@ def _read_members(path: Path, wanted: Container[str], report: Report) -> Generat
                     if last not in wanted:
                         continue
                     if body is None:
-                        report(DamagedPart(f"{path.name}, {last}", "it is no file, or too large"))
+                        report(DamagedPart(f"{path.name}, {last}", "it is not a file, or too large"))
                     else:
                         yield last, body
                     metered.begin()

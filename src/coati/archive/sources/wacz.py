@@ -76,7 +76,7 @@ def _warc_members(path: Path, zipped: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     if len(members) > _MAX_MEMBERS:
         raise ArchiveError(f"{path} has {len(members)} members; the limit is {_MAX_MEMBERS}")
     if sum(member.compress_size for member in members) > path.stat().st_size:
-        raise ArchiveError(f"{path} holds members that overlap; that is no honest file")
+        raise ArchiveError(f"{path} holds members that overlap; that is not an honest file")
     warcs = [member for member in members if member.filename.endswith((".warc.gz", ".warc"))]
     return sorted(warcs, key=lambda member: member.filename)
 
@@ -90,7 +90,7 @@ def _warc_inside(path: Path, member: zipfile.ZipInfo) -> WarcFile:
     if member.compress_type != zipfile.ZIP_DEFLATED:
         raise ArchiveError(f"{name} is compressed in a way that WACZ files are not")
     if member.file_size > min(member.compress_size * _MAX_RATIO, _MAX_UNPACKED_BYTES):
-        raise ArchiveError(f"{name} would unpack to {member.file_size} bytes; that is no honest file")
+        raise ArchiveError(f"{name} would unpack to {member.file_size} bytes; that is not an honest file")
     return WarcFile(name, member.file_size, lambda: _unpack(path, member))
 
 

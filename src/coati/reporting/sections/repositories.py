@@ -28,7 +28,7 @@ _PAGES = "SELECT * FROM dataset_pages ORDER BY rank LIMIT ?"
 
 
 def repositories(connection: Connection) -> tuple[Html, ...]:
-    """Show what was found; nothing where the run is no search."""
+    """Show what was found; nothing where the run is not a search."""
     if not has_repositories(connection):
         return ()
     sites = all_sites(connection)

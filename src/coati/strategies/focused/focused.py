@@ -3,7 +3,7 @@
 A logistic regression on the depth of a link, the pairs of characters of its URL and those of its anchor tells
 targets from everything else. The first requests go breadth-first. Then the model is trained once and all that
 waits is scored; from there on it learns whenever ten fetches were labelled, and a link is scored when it is
-met and never again. What failed is no example.
+met and never again. What failed is not an example.
 
 The paper leaves open what a redirect passes on: here the location has the depth and the anchor of the link
 that led there. Scores are log-odds, since probabilities of this regression are 0 or 1 most of the time.

@@ -43,7 +43,7 @@ class TruthLabels:
         return number is not None and self._truth.kinds[number] is Kind.TARGET
 
     def sample(self, pages: int, seed: int) -> Iterator[LabelledPage]:
-        """Draw URLs at random, at most as many as there are; a page that links to one is no target."""
+        """Draw URLs at random, at most as many as there are; a page that links to one is not a target."""
         truth = self._truth
         for turn in range(min(pages, len(truth.urls))):
             number = draw(seed, turn, len(truth.urls))

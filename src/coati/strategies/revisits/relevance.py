@@ -60,7 +60,7 @@ def _by_keywords(words: Collection[str]) -> Relevant:
     pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in words), re.IGNORECASE)
 
     def relevant(link: Link) -> bool:
-        # In an address words are parted by anything that is no letter.
+        # In an address words are parted by anything that is not a letter.
         texts = (link.anchor, link.context, link.url.replace("_", "-"))
         return any(pattern.search(text) for text in texts)
 

@@ -55,7 +55,7 @@ _FEW = 6
 
 
 class Aim(StrEnum):
-    """What is to be had for what."""
+    """What a strategy maximises, per what cost."""
 
     TARGETS_PER_REQUEST = "targets per request"
     TARGETS_PER_BYTE = "targets per byte"

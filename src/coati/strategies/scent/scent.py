@@ -521,7 +521,7 @@ class Scent:
         lessons = self._scores.lessons
         listed = sent.row is not None and self._apis.lists(sent.row)
         if not (target or page) and sent.row is not None and sent.row.item(_ELEMENT) == _HINT:
-            # Files that went are what an index of old is full of: they say nothing of the site's links.
+            # Files that went are what an old index is full of: they say nothing of the site's links.
             self._scores.learn_place(sent.row)
         else:
             self._scores.learn(sent.row, answer, counts=not listed)

@@ -54,7 +54,8 @@ def floor_of(level: str) -> float | None:
         floor = math.nan
     if not (math.isfinite(floor) and floor > 0):
         raise ConfigError(
-            f"{level!r} is no level: use {OFF}, {', '.join(LEVELS)} or a number of targets per 1,000 requests"
+            f"{level!r} is not a level: use {OFF}, {', '.join(LEVELS)} or a number of targets"
+            " per 1,000 requests"
         )
     return floor
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Rows = npt.NDArray[np.float32]
 
-# Rounding is no variance.
+# Rounding is not a variance.
 _LEAST_GAIN = 1e-12
 # Leaves draw from one seed; their draws at one turn must differ.
 _DRAWS_PER_TURN = 1_000_003

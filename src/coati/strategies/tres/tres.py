@@ -13,7 +13,7 @@ that link to targets, from other sites, and it has a list of words that speak of
 right after it, in document order, whatever they turn out to be.
 
 The texts left open, and we decided: the next action of a step, which Q-learning needs, is the one that was
-chosen next; a redirect is no step, and where it leads has the features of the link; a page that fails is a
+chosen next; a redirect is not a step, and where it leads has the features of the link; a page that fails is a
 step with reward 0; a page's path is the one on which it was found first.
 
 What it is made of is given by constructor. `tres_light` has a logistic regression on words for the texts
@@ -135,7 +135,7 @@ class TresStrategy:
     # --- the contract ---------------------------------------------------------------------------
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Return a link that is no page, else the best of one link per leaf."""
+        """Return a link that is not a page, else the best of one link per leaf."""
         waiting = bool(self._files) or bool(len(self._tree))
         deferred = self._deferred.take(now, idle=not waiting and not self._in_flight)
         if deferred is not None:

@@ -48,7 +48,7 @@ def parse_goal(text: str) -> Goal:
         return _goal_of_types(wanted)
     found = _COUNTED.match(wanted.lower())
     if found is None:
-        raise ConfigError(f"{text!r} is no goal: {_HOW}")
+        raise ConfigError(f"{text!r} is not a goal: {_HOW}")
     name, least = found[1], int(found[2] or 1)
     if name not in GOALS:
         raise unknown_name("goal", name, GOALS)
@@ -78,7 +78,7 @@ def _goal_of_types(text: str) -> Goal:
     for name in names:
         if not _TYPE.match(name):
             raise ConfigError(
-                f"{text!r}: {name!r} is no type of schema.org; they look like Dataset or Product"
+                f"{text!r}: {name!r} is not a type of schema.org; they look like Dataset or Product"
             )
     if not names:
         raise ConfigError(f"{text!r} names no type: {_HOW}")

@@ -1,4 +1,4 @@
-"""The neural TRES. Nearly all of it needs PyTorch, which is no dependency: without it, little is tested."""
+"""The neural TRES. Nearly all of it needs PyTorch, which is not a dependency; without, little is tested."""
 
 from __future__ import annotations
 
