@@ -352,7 +352,7 @@ def test_a_job_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 def test_an_error_of_a_job_is_raised_where_it_is_read() -> None:
     with pytest.raises(UsageError, match="wrong"):
         list(Workers(1).run([Job(fail, UsageError("wrong"))]))
-    with pytest.raises(ExperimentError, match=r"(?s)a long one failed:.*ZeroDivisionError.*a bug in Coati"):
+    with pytest.raises(ExperimentError, match=r"(?s)a long one failed:.*ZeroDivisionError.*your own code"):
         list(Workers(1).run([Job(fail, ZeroDivisionError("x"), name="a long one")]))
 
 

@@ -408,7 +408,7 @@ def test_an_engine_in_this_process_may_fail(error: Exception, reason: str) -> No
     ("method", "address", "complaint"),
     [
         (Method.GET, "search:///?q=x", "names no search engine"),
-        (Method.GET, "search://stub/?q=x&page=0", "no page of results"),
+        (Method.GET, "search://stub/?q=x&page=0", "not a page of results"),
         (Method.HEAD, RAIN.address, "a query takes GET"),
     ],
 )

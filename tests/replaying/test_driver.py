@@ -34,7 +34,7 @@ def test_breadth_first_by_hand(tmp_path: Path) -> None:
     paths = [step.url.removeprefix(START) for step in result.trace.steps()]
     assert paths == ["", "a", "b", "gone", "old", "a1.csv", "a2.csv", "b1.csv", "style", "c"]
     assert [step.kind for step in result.trace.steps()] == [
-        *("html", "html", "html", "broken", "redirect", "target", "target", "target", "other", "html")
+        *("page", "page", "page", "failure", "redirect", "target", "target", "target", "other", "page")
     ]
     assert list(result.trace.targets) == [0, 0, 0, 0, 0, 1, 2, 3, 3, 3]
     assert list(result.trace.sizes) == [300, 200, 400, 0, 0, 100, 200, 700, 1000, 100]
