@@ -34,6 +34,7 @@ from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
 from coati.assembly import REGISTRY, SITE_STRATEGIES, Need
 from coati.experiments.site_runs import SiteRunOptions, run_on_site
+from coati.model import Kind, OutcomeKind
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.site import ReplaySite
 
@@ -62,11 +63,16 @@ class Digests(TypedDict):
     sites: dict[str, SiteDecisions]
 
 
+# Digests are stored with the labels of archives, which are older than the words of traces.
+_LABELS = {OutcomeKind.PAGE.value: Kind.PAGE.value, OutcomeKind.FAILURE.value: Kind.BROKEN.value}
+
+
 def summed_up(trace: Trace) -> str:
     """Sum up a replay: a digest of method, URL, arm and kind of answer of all requests, and how many."""
     digest = hashlib.sha256()
     for step in trace.steps():
-        digest.update(f"{json.dumps((step.method, step.url, step.arm, step.kind))}\n".encode())
+        label = _LABELS.get(step.kind, step.kind)
+        digest.update(f"{json.dumps((step.method, step.url, step.arm, label))}\n".encode())
     targets = trace.targets[-1] if trace.targets else 0
     return f"{digest.hexdigest()[:16]}, {len(trace)} requests, {targets} targets"
 
