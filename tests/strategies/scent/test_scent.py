@@ -131,7 +131,8 @@ def test_a_hub_inherits_what_it_leads_to() -> None:
         last = max(at for at, url in enumerate(order) if url.endswith(".csv"))
         return sum(url.startswith(START + "barren/") for url in order[:last])
 
-    assert 2 * barren_hubs(ScentSettings().discount) <= barren_hubs(0.0)
+    assert barren_hubs(ScentSettings().discount) <= 6
+    assert barren_hubs(0.0) >= 10
 
 
 def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
@@ -279,7 +280,7 @@ def test_what_is_explained_is_what_decided(aim: Aim, in_flight: int) -> None:
         if turn % 10 == 9 and request.arm is not None:
             score, reasons = twin.explain(request.url)
             # All but what breaks ties.
-            assert score == pytest.approx(request.score, rel=1e-3, abs=1e-4)
+            assert score == pytest.approx(request.score, rel=1e-4, abs=1e-4)
             assert len(reasons) == 5
             told += 1
         if len(asked) == in_flight:
