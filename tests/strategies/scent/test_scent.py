@@ -279,8 +279,9 @@ def test_what_is_explained_is_what_decided(aim: Aim, in_flight: int) -> None:
         asked.append(request := must_ask(strategy))
         if turn % 10 == 9 and request.arm is not None:
             score, reasons = twin.explain(request.url)
-            # All but what breaks ties.
-            assert score == pytest.approx(request.score, rel=1e-4, abs=1e-4)
+            # All but what breaks ties; links that are surely files keep a score by bytes for a while.
+            rel = 0.0 if aim is Aim.TARGETS_PER_REQUEST else 1e-3
+            assert score == pytest.approx(request.score, rel=rel, abs=1e-4)
             assert len(reasons) == 5
             told += 1
         if len(asked) == in_flight:
