@@ -35,7 +35,7 @@ MENU = ("html", "body", "nav", "a")
 
 
 def test_contract_with_kinds_that_are_told_apart_coarsely() -> None:
-    settings = ScentSettings(most_kinds=8)
+    settings = ScentSettings(most_queues=8)
     check_strategy(lambda site, seed: Scent([site.start_url], seed, settings), seed=3)
 
 
@@ -397,7 +397,7 @@ def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
 
 def scores_of(strategy: Scent) -> list[float]:
     """Return the scores that the kinds of links have, by place."""
-    return [float(score) for score in strategy.save()["kinds_scores"]]
+    return [float(score) for score in strategy.save()["queues_scores"]]
 
 
 def test_a_kind_is_worth_less_while_a_link_of_it_is_asked_for() -> None:
