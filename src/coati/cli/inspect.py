@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.inspecting import FEW_REQUESTS, inspect_site
 from coati.model import Failure, Refused
 from coati.reporting.start_page import ALLOW_PRIVATE
@@ -50,7 +49,7 @@ def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
 def show_inspection(found: Inspection, form: str) -> int:
     """Print what was found out, and return the exit code."""
     if form == "json":
-        say(json.dumps(found.as_json()))
+        say_json(found.as_json())
     else:
         _print(found)
     return found.exit_code

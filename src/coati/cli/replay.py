@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import fields
 from pathlib import Path
@@ -18,7 +17,7 @@ from coati.cli.completion import offering
 from coati.cli.output_format import format_option
 from coati.cli.replay_watch import watch_table
 from coati.cli.setting_options import SettingParam
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
 from coati.errors import ConfigError
 from coati.jobs.replay_results import ReplayResults
 from coati.jobs.replaying import DEFAULT_STRATEGIES
@@ -73,7 +72,6 @@ class _Moment(click.ParamType[float]):
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option(
     "--types",
-    "types_text",
     shell_complete=offering(PRESETS.keys()),
     help="The file types that count as targets, instead of the archive's.",
 )
@@ -92,7 +90,6 @@ class _Moment(click.ParamType[float]):
 )
 @click.option(
     "--start-url",
-    "start_urls",
     multiple=True,
     help="Start from another URL of the archive, such as a sitemap or feed. Can be repeated.",
 )
@@ -152,31 +149,12 @@ class _Moment(click.ParamType[float]):
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
 @format_option
-def replay(  # noqa: PLR0917 - one parameter per option
+def replay(
     archive: Path,
     strategies: str,
-    seeds: int,
-    seed: int,
-    types_text: str | None,
-    goal: tuple[str, ...],
-    scope: str,
-    start_urls: tuple[str, ...],
-    shortcuts: str,
-    as_of: float | None,
-    max_requests: int | None,
-    max_bytes: int | None,
-    max_time: float | None,
-    max_targets: int | None,
-    early_stop: str,
-    examples: tuple[Path, ...],
-    per_cycle: int | None,
-    per_site: int | None,
-    every: float | None,
-    relevant: str,
-    cold: bool,
-    link_cache: bool,
     out: Path | None,
     form: str,
+    **options: Any,  # noqa: ANN401 - the other options, each by the name that the library gives it
 ) -> None:
     """Run strategies over an archived site and measure them.
 
@@ -189,31 +167,12 @@ def replay(  # noqa: PLR0917 - one parameter per option
 
     def result(run: MeasuredRun | WatchRun) -> None:
         if form == "json":
-            say(json.dumps(run.row()))
+            say_json(run.row())
 
     results = run_replay(
         archive,
         strategies,
-        seeds=seeds,
-        seed=seed,
-        types=types_text,
-        goal=goal,
-        scope=scope,
-        start_url=start_urls,
-        shortcuts=shortcuts,
-        as_of=as_of,
-        max_requests=max_requests,
-        max_bytes=max_bytes,
-        max_time=max_time,
-        max_targets=max_targets,
-        early_stop=early_stop,
-        examples=examples,
-        per_cycle=per_cycle,
-        per_site=per_site,
-        every=every,
-        relevant=relevant,
-        cold=cold,
-        link_cache=link_cache,
+        **options,
         out=out,
         on_ready=lambda words: say(words, err=True),
         on_result=result,

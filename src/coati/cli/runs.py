@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
 from coati.jobs.runs import find_runs
 from coati.web.invisible_characters import safe
 
@@ -30,7 +29,7 @@ def runs(folder: Path, form: str) -> None:
     found = find_runs(folder, lambda error: say(f"coati: {error}", err=True))
     if form == "json":
         for summary in found:
-            say(json.dumps(summary.as_json()))
+            say_json(summary.as_json())
     elif found:
         print_tables(_table(found))
     else:

@@ -13,7 +13,7 @@ from coati.cli.completion import RunPath
 from coati.cli.fleet_watch import watch_with_fleet
 from coati.cli.output_format import format_option
 from coati.cli.setting_options import SettingParam, given_settings, setting_option, shown_default
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.errors import UsageError
 from coati.live.stop_signal import StopSignal
 from coati.settings.run_settings import SETTINGS
@@ -196,7 +196,7 @@ def _show(result: CycleResult, form: str) -> None:
     if form == "json":
         for change in result.changes:
             say(json.dumps(change.as_json(), ensure_ascii=False))
-        say(json.dumps(result.as_json()))
+        say_json(result.as_json())
         return
     kinds = [change.what for change in result.changes]
     say(
