@@ -27,7 +27,7 @@ def events_written(path: str, on_event: OnEvent | None) -> Iterator[OnEvent | No
     if not path:
         yield on_event
         return
-    with _appending("events", path) as append:
+    with lines_appended("events", path) as append:
 
         def tell(event: Event) -> None:
             append(json.dumps({"at": event.at, "what": event.what, **event.data}))
@@ -46,7 +46,7 @@ def events_logged(path: str, on_event: OnEvent | None) -> Iterator[tuple[OnEvent
     if not path:
         yield on_event, lambda _: None
         return
-    with _appending("log_file", path) as append:
+    with lines_appended("log_file", path) as append:
 
         def tell(event: Event) -> None:
             if line := event_line(event):
@@ -63,7 +63,8 @@ def _timed(line: str, at: float) -> str:
 
 
 @contextmanager
-def _appending(setting: str, path: str) -> Iterator[SayLine]:
+def lines_appended(setting: str, path: str | Path) -> Iterator[SayLine]:
+    """Return what appends a line to the file that a setting names."""
     try:
         # Line by line: who watches sees each event, and a full disk is told where it happens.
         file: TextIO = Path(path).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed below
