@@ -18,21 +18,19 @@ from coati.strategies.hosts.anthelion import anthelion, label_oracle, random_hos
 from coati.strategies.hosts.host_yield import HostYield
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs, SchedulerRow
 from coati.strategies.revisits.watch import Watch
 from coati.strategies.sb.hnsw_groups import HnswGroups
 from coati.strategies.sb.link_models import LinkModel
 from coati.strategies.sb.tag_paths import TagPathStrategy
 from coati.strategies.sb.tp_off import TpOffSettings, tp_off
-from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
+from coati.strategies.sb.url_classes import LearntClasses, OracleClasses, UrlClasses
 from coati.strategies.scent.link_scores import Aim
 from coati.strategies.scent.scent import Scent
 from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
-    from coati.strategies.revisits.schedulers import SchedulerRow
     from coati.strategies.sb.path_groups import GroupIndex
-    from coati.strategies.sb.url_classes import UrlClasses
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -12,12 +12,10 @@ from rich.text import Text
 
 from coati.cli.output_format import format_option
 from coati.cli.terminal import print_tables, say, say_json
+from coati.experiments.tables import Table
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from coati.experiments.tables import Table
 
 _PLAIN_WIDTH = 200
 

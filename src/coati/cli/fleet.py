@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -18,9 +18,6 @@ from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
 from coati.units import format_bytes, format_count, format_seconds, parse_seconds
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SHOWN = 20
 

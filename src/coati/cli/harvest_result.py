@@ -13,7 +13,7 @@ from coati.budget import Limit
 from coati.cli.crawl_result import say_commands
 from coati.cli.terminal import print_tables, say, say_json
 from coati.harvesting.folder import sums_of
-from coati.harvesting.pages_harvest import JSON_LD
+from coati.harvesting.pages_harvest import JSON_LD, PagesHarvested
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count
 from coati.web.invisible_characters import safe
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from coati.harvesting.extraction import Extraction
     from coati.harvesting.files_harvest import FilesHarvested
-    from coati.harvesting.pages_harvest import PagesHarvested
 
 # Sites that are shown after a harvest; files have all.
 _SHOWN_SITES = 20

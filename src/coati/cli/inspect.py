@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say, say_json
-from coati.jobs.inspecting import FEW_REQUESTS, inspect_site
+from coati.jobs.inspecting import FEW_REQUESTS, Inspection, ListShown, inspect_site
 from coati.model import Failure, Refused
 from coati.reporting.start_page import ALLOW_PRIVATE
 from coati.runs.skip_reasons import SkipReason
@@ -16,9 +14,6 @@ from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count
 from coati.web.urls import with_scheme
-
-if TYPE_CHECKING:
-    from coati.jobs.inspecting import Inspection, ListShown
 
 _OPTIONS = (
     "types", "profile", "max_requests", "delay", "contact", "user_agent", "user", "password_file", "header",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -22,18 +23,14 @@ from coati.errors import ConfigError
 from coati.jobs.replay_results import ReplayResults
 from coati.jobs.replaying import DEFAULT_STRATEGIES
 from coati.jobs.replaying import replay as run_replay
+from coati.replaying.comparison import MeasuredRun
 from coati.replaying.measures import Measures
+from coati.replaying.watch_replay import WatchRun
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
 from coati.times import parse_moment
 from coati.web.media import PRESETS
 from coati.web.rules import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.replaying.comparison import MeasuredRun
-    from coati.replaying.watch_replay import WatchRun
 
 _REMARKS_SHOWN = 5
 

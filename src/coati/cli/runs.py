@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -12,13 +12,9 @@ from rich.text import Text
 
 from coati.cli.output_format import format_option
 from coati.cli.terminal import print_tables, say, say_json
+from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import find_runs
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.jobs.run_summary import RunSummary
 
 
 @click.command()

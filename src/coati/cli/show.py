@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
 from coati.cli.terminal import say, say_json
+from coati.jobs.run_details import GroupYield, RunDetails, SkipCount
+from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import open_run
 from coati.units import format_bytes, format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.jobs.run_details import GroupYield, RunDetails, SkipCount
-    from coati.jobs.run_summary import RunSummary
 
 _SHOWN = 5
 _IN_JSON = 50

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.experiments.comparing import halves_table, wins_table
 from coati.experiments.deciding_code import joint_digest
 from coati.experiments.figures import draw_figures
 from coati.experiments.parquet import write_numbers
 from coati.experiments.provenance import commit
-from coati.experiments.runner import rows
+from coati.experiments.runner import Study, rows
 from coati.experiments.tables import Table, group_table, objects, result_table, site_table
 from coati.runs.durable import write_json_lines, write_whole
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.experiments.runner import Study
 
 
 def tables_of(study: Study) -> list[Table]:

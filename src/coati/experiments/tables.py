@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
+from coati.experiments.runner import Study
 from coati.experiments.site_specs import GeneratedSite, GeneratedWeb, SearchedTopic
+from coati.experiments.sites import SiteFacts
+from coati.experiments.spec import Experiment
 from coati.experiments.summaries import GENERATED, REPLICAS, Spread, TableEntry, entries, shown_rows
 from coati.replaying.example_pages import MOST_PAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.experiments.runner import Study
-    from coati.experiments.sites import SiteFacts
-    from coati.experiments.spec import Experiment
 
 _CLOSE = 1e-9
 _NO_SPREAD = asdict(Spread(1, None, None, None, None, None))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from coati.assembly import stop_rule
 from coati.budget import Budget, Limit
 from coati.errors import ConfigError
-from coati.harvesting.folder import HarvestLayout, ranked, read_site, sums_of, write_summary
+from coati.harvesting.folder import HarvestLayout, SiteSummary, ranked, read_site, sums_of, write_summary
 from coati.harvesting.site_crawls import Standing, seconds_at_work, site_settings, standing_of
-from coati.harvesting.sites import is_excluded, sites_of
+from coati.harvesting.sites import HarvestSite, is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.notebook_tables import rows_table
 from coati.live.event_files import events_logged
@@ -44,11 +44,7 @@ from coati.web.rules import Scope
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coati.harvesting.folder import SiteSummary
     from coati.harvesting.seeds import WrongLine
-    from coati.harvesting.sites import HarvestSite
     from coati.live.plan import CrawlPlan
     from coati.live.stop_signal import StopSignal
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
@@ -26,9 +26,6 @@ from coati.settings.setting_types import read_texts, read_urls
 from coati.stop_reasons import FAILED_STARTS
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, with_scheme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)

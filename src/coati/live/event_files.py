@@ -7,16 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from coati.errors import ConfigError
 from coati.live.event_lines import event_line
+from coati.live.progress import Event, OnEvent
 from coati.runs.errors import RunWriteError
 from coati.times import to_iso_seconds
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from coati.live.progress import Event, OnEvent
 
 SayLine = Callable[[str], None]
 
