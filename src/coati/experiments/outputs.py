@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
 
 from coati.experiments.comparing import halves_table, wins_table
 from coati.experiments.deciding_code import joint_digest
 from coati.experiments.figures import draw_figures
 from coati.experiments.parquet import write_numbers
 from coati.experiments.provenance import commit
-from coati.experiments.runner import rows
+from coati.experiments.runner import Study, rows
 from coati.experiments.tables import Table, group_table, objects, result_table, site_table
 from coati.runs.durable import write_json_lines, write_whole
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.experiments.runner import Study
 
 
 def tables_of(study: Study) -> list[Table]:
@@ -51,20 +47,10 @@ def write_outputs(study: Study, folder: Path, *, parquet: bool) -> list[Path]:
 def provenance(study: Study) -> str:
     """Say in one line what the results owe to."""
     experiment = study.experiment
-    limits = [f"{key} {value:,}" for key, value in _limits(study).items()]
+    named = asdict(experiment.budget).items()
+    limits = [f"{name.removeprefix('max_')} {most:,}" for name, most in named if most is not None]
     budget = f" Budget: {', '.join(limits)}." if limits else ""
     first, *others = experiment.seeds
     seeds = f"seeds {first} to {others[-1]}" if others else f"seed {first}"
     code = joint_digest(variant.strategy for variant in rows(experiment))
     return f"\nCommit {commit()}, code {code}, {seeds}.{budget}\n"
-
-
-def _limits(study: Study) -> dict[str, float]:
-    budget = study.experiment.budget
-    named = {
-        "requests": budget.max_requests,
-        "bytes": budget.max_bytes,
-        "seconds": budget.max_seconds,
-        "targets": budget.max_targets,
-    }
-    return {key: value for key, value in named.items() if value is not None}

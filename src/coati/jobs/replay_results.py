@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +17,6 @@ from coati.runs.durable import write_json_lines
 from coati.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from coati.experiments.site_runs import OnRun
     from coati.replaying.comparison import MeasuredRun
     from coati.replaying.watch_replay import WatchRun

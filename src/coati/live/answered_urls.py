@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.model import Deferred, Method, Other, Page, Refused, Target, Unchanged, is_wanted
+from coati.model import Deferred, Method, Other, Outcome, Page, Refused, Request, Target, Unchanged, is_wanted
 from coati.runs.last_visit import Visited
 from coati.runs.seen_urls import SeenUrls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coati.model import Outcome, Request
     from coati.runs.store import RunStore
 
     EarlierVisit = Callable[[str], Visited | None]

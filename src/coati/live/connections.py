@@ -16,18 +16,16 @@ aiohttp has no public place for a protocol of one's own; the factory of its conn
 
 from __future__ import annotations
 
+import asyncio
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aiohttp import ClientPayloadError, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import HttpProcessingError
 
 from coati.live.failures import BadAnswerError
-
-if TYPE_CHECKING:
-    import asyncio
 
 # The empty line that ends headers; not one before them, of which there may be many.
 _END_OF_HEADERS = re.compile(rb"[^\r\n]\r?\n\r?\n")

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from coati.live.answered_urls import AnsweredUrls
 from coati.live.clock import RunClock
@@ -27,8 +27,8 @@ from coati.live.failures import FailureReason
 from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
 from coati.live.outcomes import MISSING, FetchResult
-from coati.live.plan import CrawlResult
-from coati.live.progress import Event, EventKind, described
+from coati.live.plan import CrawlPlan, CrawlResult
+from coati.live.progress import Event, EventKind, Progress, described
 from coati.live.redirect_hops import RedirectHops
 from coati.live.site_turns import Spent
 from coati.live.stop_rules import StopRules, final_reason
@@ -36,33 +36,27 @@ from coati.live.trap_filter import trap_filter
 from coati.model import (
     Deferred,
     Failure,
+    Hosts,
     Later,
     Method,
+    Outcome,
     Page,
     Refused,
     Request,
+    Settlement,
 )
+from coati.pacing.host_pace import HostPause, Wait
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched
 from coati.runs.skip_reasons import SkipReason
-from coati.runs.store import Recorded
+from coati.runs.store import Recorded, RunStore
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
-from coati.strategies.strategy import Expects, checked, settled
+from coati.strategies.strategy import Expects, Strategy, checked, settled
 from coati.web.facts import FEEDS
 from coati.web.out_links import with_out_links
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from coati.live.plan import CrawlPlan
-    from coati.live.progress import Progress
-    from coati.model import Hosts, Outcome, Settlement
-    from coati.pacing.host_pace import HostPause, Wait
-    from coati.runs.store import RunStore
-    from coati.strategies.strategy import Strategy
 
 _PROGRESS_SECONDS = 0.5
 

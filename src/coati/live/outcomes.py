@@ -19,13 +19,26 @@ from coati.live.failures import (
     failure_reason,
 )
 from coati.live.header_texts import header_pairs, header_text
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
+from coati.model import (
+    NO_LINKS,
+    Failure,
+    Kind,
+    Method,
+    Other,
+    Outcome,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Target,
+    Unchanged,
+)
 from coati.readers.formats import Format, format_of, is_missing_robots
-from coati.readers.registry import PageReader
-from coati.runs.skip_reasons import SkipReason
+from coati.readers.registry import KnowsShortcuts, PageReader
+from coati.runs.skip_reasons import Reason, SkipReason
 from coati.web.downloads import proposed_name
-from coati.web.facts import NO_EXTRACTORS, facts_of
-from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
+from coati.web.facts import NO_EXTRACTORS, Extractor, facts_of
+from coati.web.media import BLOCKED_MEDIA_PREFIXES, TargetTypes, essence
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import is_query, resolve
 
@@ -34,13 +47,8 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from coati.model import Outcome, Request
-    from coati.readers.registry import KnowsShortcuts
     from coati.runs.fetched import RenderNote
-    from coati.runs.skip_reasons import Reason
-    from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
-    from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
 NOT_MODIFIED = 304

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -41,20 +41,17 @@ from coati.live.outcomes import ANSWER_SECONDS, REQUEST
 from coati.live.retry_after import parse_retry_after
 from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
-from coati.pacing.host_pace import HostPace, PaceSettings
+from coati.pacing.host_pace import HostPace, PaceSettings, Wait
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
     from scrapy.settings import BaseSettings
 
-    from coati.pacing.host_pace import Wait
 
 TOO_LONG: Final = "coati_wait_too_long"
 

@@ -17,9 +17,9 @@ import math
 import sqlite3
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
@@ -40,9 +40,7 @@ from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive

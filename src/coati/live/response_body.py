@@ -12,15 +12,12 @@ import tempfile
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from coati.live.failures import BombError, TooLargeError
 from coati.readers.formats import HEAD_BYTES
 from coati.runs.durable import sync_file
 from coati.runs.errors import RunWriteError
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 _BUFFER_BYTES = 256 * 1024
 

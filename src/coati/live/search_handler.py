@@ -22,9 +22,9 @@ from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
 from coati.live.response_body import BodyLimits
 from coati.live.streaming import StreamingDownloadHandler
-from coati.readers.hits import HITS_TYPE, write_hits
-from coati.search.provider import LocalProvider, Prepares
-from coati.web.queries import parse_query
+from coati.readers.hits import HITS_TYPE, Hits, write_hits
+from coati.search.provider import HttpProvider, LocalProvider, Prepares, ProviderRequest
+from coati.web.queries import Query, parse_query
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive
-    from coati.readers.hits import Hits
-    from coati.search.provider import HttpProvider, ProviderRequest
-    from coati.web.queries import Query
 
 # A page of results has some tens of kilobytes.
 _ANSWER = BodyLimits(4 * 1024 * 1024, cut=False)

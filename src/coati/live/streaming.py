@@ -44,7 +44,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import aiohttp
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -55,7 +55,7 @@ from scrapy.exceptions import (
     StopDownload,
     UnsupportedURLSchemeError,
 )
-from scrapy.http import Headers
+from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.log import failure_to_exc_info
@@ -97,9 +97,7 @@ from coati.runs.skip_reasons import SkipReason
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 
 _DEFAULTS = LiveSettings()

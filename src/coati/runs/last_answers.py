@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from coati.runs.log import Purpose
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from sqlite3 import Connection
 
 # Two per request. This many are read in well under a second.
 _EVENTS = 20_000

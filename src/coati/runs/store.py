@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from coati.errors import UsageError
 from coati.file_lock import FileLock
-from coati.model import LinkList, Method, Page, Refused, Target
+from coati.model import LinkList, Method, Outcome, Page, Refused, Request, Settlement, Target
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
@@ -49,7 +49,7 @@ from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
 from coati.runs.old_versions import let_old_versions_go
 from coati.runs.out_links import OutLinks
 from coati.runs.outcome_rows import OutcomeRow, from_row, storable, to_row
-from coati.runs.page_warc import PageWarc
+from coati.runs.page_warc import PagePlace, PageWarc
 from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
 from coati.runs.schema import create_database, open_version
 from coati.runs.seen_urls import SeenUrls
@@ -66,11 +66,9 @@ from coati.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from coati.model import Outcome, Request, Settlement
     from coati.pacing.host_pace import HostPause
     from coati.runs.fetched import Fetched
     from coati.runs.last_visit import Visited
-    from coati.runs.page_warc import PagePlace
     from coati.strategies.strategy import Strategy
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.runs.snapshots import SnapshotForm
-from coati.settings.crawl_plan import crawl_plan, new_strategy
+from coati.settings.crawl_plan import CrawlResources, crawl_plan, new_strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.live.plan import CrawlPlan
-    from coati.settings.crawl_plan import CrawlResources
     from coati.settings.run_settings import RunSettings
 
 
