@@ -181,7 +181,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         shortcuts=True,
     ),
     "sb-oracle": StrategyRow(
-        "sb-classifier that is told for free which links are targets",
+        "sb-classifier that knows which links are targets",
         _sb_oracle,
         _TAG_PATHS,
         ("tag_paths", "group_index"),
@@ -189,7 +189,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
     ),
     "tp-off": StrategyRow(
-        "learns the value of tag paths from 3,000 requests whose results it is told (ACEBot)",
+        "learns the value of tag paths from 3,000 requests with known results (ACEBot)",
         _tp_off,
         ("coati.strategies.sb.tp_off",),
         ("tag_paths", "warm_up"),
@@ -198,7 +198,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
     ),
     "tres-light": StrategyRow(
-        "TRES with a light page classifier: told which links are pages, learns from example pages",
+        "TRES with a light page classifier: knows which links are pages, learns from example pages",
         _tres_light,
         ("coati.strategies.tres.tres",),
         needs=_LEARNS_FROM_EXAMPLES,

@@ -113,7 +113,7 @@ class Drive:
         past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = AnsweredUrls(plan.store, plan.earlier)
-        self._sift = trap_filter(plan.traps, plan.store)
+        self._filter_links = trap_filter(plan.traps, plan.store)
         self._sent = self.counts.requests
         # Of bodies that are being read.
         self._arriving = 0
@@ -286,8 +286,8 @@ class Drive:
             # Before traps are left out: what counts is what stands there.
             result = replace(result, outcome=with_out_links(result.outcome))
         if self.plan.listed_links and request.method is Method.GET:
-            result = replace(result, outcome=self._listed_links.told(request.url, result.outcome))
-        return self._sift(request, self._hops.bounded(request, result), state.visited)
+            result = replace(result, outcome=self._listed_links.with_listed(request.url, result.outcome))
+        return self._filter_links(request, self._hops.bounded(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:
         """Send nothing more; what is in flight is finished."""
