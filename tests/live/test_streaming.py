@@ -94,7 +94,7 @@ def test_a_body_that_waits_for_us_is_not_too_slow(monkeypatch: pytest.MonkeyPatc
     now = 100.0
     monkeypatch.setattr("coati.live.answer_bytes.time.monotonic", lambda: now)
     speed = BodySpeed(1000, 30.0)
-    speed.excuse(3600.0)
+    speed.exclude_pause(3600.0)
     now += 3600.0
     speed.check(5)
     now += 30.0

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from coati.experiments.spec import Experiment
     from coati.experiments.workers import WorkerCache
 
-Progress = Callable[[str, int, int], None]
+StepCallback = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 _CELLS_FOLDER = "cells"
@@ -67,7 +67,9 @@ class Study:
         return self.results.get((site, strategy, None))
 
 
-def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int, progress: Progress) -> Study:
+def run_experiment(
+    experiment: Experiment, places: Places, out: Path, jobs: int, progress: StepCallback
+) -> Study:
     """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
     if jobs:
         # Processes of their own import the code as it is now; this one still runs what it imported once.
@@ -171,7 +173,7 @@ def _run_trial(cache: WorkerCache, trial: Trial) -> TrialResult:
 
 
 def _prepare(
-    experiment: Experiment, places: Places, records: Records, workers: Workers, progress: Progress
+    experiment: Experiment, places: Places, records: Records, workers: Workers, progress: StepCallback
 ) -> tuple[SiteFacts, ...]:
     found: dict[int, SiteFacts] = {}
     folders: dict[int, tuple[str, Path, str]] = {}

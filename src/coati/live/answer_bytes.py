@@ -36,7 +36,7 @@ class BodySpeed:
         self._least, self._window = least, window
         self._checked_at, self._checked_bytes = time.monotonic(), 0
 
-    def excuse(self, seconds: float) -> None:
+    def exclude_pause(self, seconds: float) -> None:
         """Leave out time for which we took nothing."""
         self._checked_at += seconds
 

@@ -272,7 +272,7 @@ def _without_content(request: Request, response: Response, size: int) -> Outcome
     if response.status != NOT_MODIFIED:
         return Failure(response.status, size, f"status {response.status}")
     if response.request is None or response.request.meta.get(CONDITIONAL) != request.url:
-        return Failure(response.status, size, FailureReason.NOT_ASKED)
+        return Failure(response.status, size, FailureReason.UNREQUESTED_304)
     return Unchanged(response.status, size)
 
 

@@ -131,9 +131,9 @@ class PaceMiddleware:
                 raise IgnoreRequest("the crawl ends before the host's delay is over")
             await asyncio.sleep(max(_LEAST_SLEEP_SECONDS, min(seconds, _LOOK_UP_SECONDS)))
         request.meta[PACED_HOST] = host
-        self.leaves(request)
+        self.note_sent(request)
         if await self._take_turn():
-            self.leaves(request)
+            self.note_sent(request)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Learn from an answer of the host's; one from an archive is none."""
@@ -155,14 +155,14 @@ class PaceMiddleware:
         if host and isinstance(exception, _TROUBLES):
             self._tell(host, self.pace.failed(host, self._now()))
 
-    def leaves(self, request: Request) -> None:
+    def note_sent(self, request: Request) -> None:
         """Let the delay of a host count from here; a handler says it again when it writes to the socket."""
         # One moment for both: else a stall between them makes the log show less than the delay.
         now = self._now()
         if request.meta.get(PACED_HOST):
             self.pace.sent(request.meta[PACED_HOST], now)
         if self._drive is not None and REQUEST in request.meta:
-            self._drive.leaves(request.meta[REQUEST].id, now)
+            self._drive.note_sent(request.meta[REQUEST].id, now)
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Keep the Crawl-delay of a robots.txt."""

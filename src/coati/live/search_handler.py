@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # A page of results has some tens of kilobytes.
 _ANSWER = BodyLimits(4 * 1024 * 1024, cut=False)
 
-Answer = TypeVar("Answer")
+Content = TypeVar("Content")
 
 _SUCCESS = range(200, 300)
 _UNAVAILABLE = 503
@@ -73,14 +73,14 @@ class SearchDownloadHandler(BaseDownloadHandler):
         if isinstance(provider, Refusal):
             raise QueryRefusedError(provider)
         if isinstance(provider, LocalProvider):
-            return await self._ask_here(provider, query)
+            return await self._search_locally(provider, query)
         return await self._ask_over_http(provider, query, request)
 
     async def close(self) -> None:
         """Close every connection."""
         await self._http.close()
 
-    async def _ask_here(self, provider: LocalProvider, query: Query) -> Response:
+    async def _search_locally(self, provider: LocalProvider, query: Query) -> Response:
         async with self._turn:
             try:
                 found = await asyncio.to_thread(provider.search, query)
@@ -100,8 +100,8 @@ class SearchDownloadHandler(BaseDownloadHandler):
         return answer if isinstance(answer, Response) else _response(query, answer)
 
     async def _send(
-        self, asked: ProviderRequest, read: Callable[[bytes, str], Answer], query: Query, request: Request
-    ) -> Answer | Response:
+        self, asked: ProviderRequest, read: Callable[[bytes, str], Content], query: Query, request: Request
+    ) -> Content | Response:
         """Ask an engine, and read its answer; an error of the engine comes back as its status alone."""
         sent = Request(
             asked.url,

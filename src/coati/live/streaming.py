@@ -255,10 +255,10 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             task.cancel()
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
-    def _leaves_now(self, request: Request) -> None:
+    def _note_sent(self, request: Request) -> None:
         """Let the delay of a host count from here."""
         if self._pacing is not None:
-            self._pacing.leaves(request)
+            self._pacing.note_sent(request)
         slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
         if slot is not None:
             slot.lastseen = time.monotonic()
@@ -299,7 +299,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     ) -> None:
         """Let the delay count from when the request is written, which follows in this turn of the loop."""
         # Noted before the write, a process that is held up between the two would send the next one too soon.
-        asyncio.get_running_loop().call_soon(self._leaves_now, context.trace_request_ctx)
+        asyncio.get_running_loop().call_soon(self._note_sent, context.trace_request_ctx)
 
     async def _read(self, request: Request, answer: aiohttp.ClientResponse) -> Response:
         headers = Headers(answer.raw_headers)
@@ -366,7 +366,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         """Wait after bytes that came off the wire, where there is a limit; the other side is not to blame."""
         if self._rate:
             seconds = self._byte_spacing.seconds_to_wait(size_bytes, self._rate, time.monotonic())
-            speed.excuse(seconds)
+            speed.exclude_pause(seconds)
             await asyncio.sleep(seconds)
 
     def _write(self, body: Body, request: Request, piece: bytes) -> bool:
@@ -379,7 +379,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
 
     def _arrives(self, request: Request, size_bytes: int) -> bool:
         """Take note of bytes; False if the budget has none left. Rules are not charged."""
-        return self._drive is None or asks_for_robots(request) or self._drive.arrives(size_bytes)
+        return self._drive is None or asks_for_robots(request) or self._drive.received(size_bytes)
 
     def _limits(self, request: Request, answer: aiohttp.ClientResponse) -> BodyLimits:
         if self._service is not None:

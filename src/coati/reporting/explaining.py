@@ -218,7 +218,7 @@ def _explain(run: RunReader, url: str) -> Explanation:
         explanation = _explain_requested(connection, url, requests, found, strategy)
         if settings is None or found is None or found.is_start:
             return explanation
-        if settings.words:
+        if settings.topic:
             # A search judges a page by its words, which it did not know before the request.
             return _weighed(explanation, run, settings, found)
         link_url, chosen_event = _deciding_choice(connection, requests[-1].request)

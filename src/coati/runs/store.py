@@ -46,11 +46,11 @@ from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run, require_run
 from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
-from coati.runs.old_versions import let_old_versions_go
+from coati.runs.old_versions import delete_old_versions
 from coati.runs.out_links import OutLinks
 from coati.runs.outcome_rows import OutcomeRow, from_row, storable, to_row
 from coati.runs.page_warc import PageWarc
-from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
+from coati.runs.restoring import LogTail, Restored, S, in_flight, load_newest
 from coati.runs.schema import create_database, open_version
 from coati.runs.seen_urls import SeenUrls
 from coati.runs.sessions import Session
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from coati.model import Outcome, Request, Settlement
     from coati.pacing.host_pace import HostPause
     from coati.runs.fetched import Fetched
-    from coati.runs.last_visit import Visited
+    from coati.runs.last_visit import LastVisit
     from coati.runs.page_warc import PagePlace
     from coati.strategies.strategy import Strategy
 
@@ -207,7 +207,7 @@ class RunStore:
         connection = self._log.connection
         usable = self._snapshots.usable(self._log.last_event, form, messages)
         start = load_newest(usable, new_strategy, form.unpack, messages)
-        tail = Tail(connection, start.event, start.link, strategy=strategy)
+        tail = LogTail(connection, start.event, start.link, strategy=strategy)
         tail.redo(start.strategy)
         with self._writing(), self._log.transaction():
             # Those that became final just before a kill were not written yet.
@@ -287,7 +287,7 @@ class RunStore:
         """Return what earlier sessions kept of hosts."""
         return self._pauses.known()
 
-    def visited(self, url: str) -> Visited | None:
+    def visited(self, url: str) -> LastVisit | None:
         """Return what the last answer to a GET of a URL was like; None where there is none."""
         return self._log.visited(url)
 
@@ -367,7 +367,7 @@ class RunStore:
     def keep_versions(self, count: int) -> int:
         """Remove the files of all but the newest versions of each target; returns how many were removed."""
         with self._writing():
-            removed = let_old_versions_go(self._log, self._layout.files, count)
+            removed = delete_old_versions(self._log, self._layout.files, count)
             if removed:
                 self._publish(None)
         return removed

@@ -227,16 +227,16 @@ def _clock_behind(last_logged: float, now: float, every: float) -> list[str]:
     if last_logged - now < every:
         return []
     then, here = to_iso(last_logged), to_iso(now)
-    told = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
-    return [told + " If the clock was wrong then, begin another watch with --out"]
+    message = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
+    return [message + " If the clock was wrong then, begin another watch with --out"]
 
 
 def _backlog(waiting: int, follow: int) -> list[str]:
     """Say that more new links come than are followed."""
     if not follow or waiting <= _MANY_CYCLES * follow:
         return []
-    told = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
-    return [told + " Pages take turns, so that none is left out; raise --follow to keep up"]
+    message = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
+    return [message + " Pages take turns, so that none is left out; raise --follow to keep up"]
 
 
 def _last_event(folder: Path) -> int:

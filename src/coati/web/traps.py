@@ -151,14 +151,15 @@ class _Origin:
 class TrapWatch:
     """Watches one crawl.
 
-    For each answer call `answered`; for a page then `sift`, with those of its links that are new to the run.
+    For each response, call `answered`; for a page, then call `filter_links` with its links and the places of
+    those that are new to the run.
 
     >>> watch = TrapWatch(TrapSettings(max_urls_per_shape=1))
     >>> watch.answered("http://example.org/day/1", is_target=False)
-    >>> watch.sift("http://example.org/day/1", b"", ["http://example.org/day/2"], [0])
+    >>> watch.filter_links("http://example.org/day/1", b"", ["http://example.org/day/2"], [0])
     {}
     >>> watch.answered("http://example.org/day/2", is_target=False)
-    >>> watch.sift("http://example.org/day/2", b"", ["http://example.org/day/3"], [0])
+    >>> watch.filter_links("http://example.org/day/2", b"", ["http://example.org/day/3"], [0])
     {0: <Trap.ENDLESS: 'trap: endless pages'>}
     """
 
@@ -183,7 +184,7 @@ class TrapWatch:
             if paid.body is not None:
                 self._bodies.put(paid.body, 0)
 
-    def sift(
+    def filter_links(
         self,
         page_url: str,
         body: bytes,
