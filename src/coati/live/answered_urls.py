@@ -46,7 +46,7 @@ class AnsweredUrls:
 
     def _last_of_run(self, url: str) -> Visited | None:
         if self._store is not None:
-            return self._store.visited(url)
+            return self._store.log.visited(url)
         gave = self._gave.get(hash(url))
         return None if gave is None else Visited(gave)
 

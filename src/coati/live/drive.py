@@ -49,6 +49,7 @@ from coati.pacing.host_pace import HostPause, Wait
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched
+from coati.runs.host_answers import host_answers
 from coati.runs.skip_reasons import SkipReason
 from coati.runs.store import Recorded, RunStore
 from coati.search.engines import Engines
@@ -82,7 +83,7 @@ class Drive:
         self.aborted = False
         self._saves = False
         self.counts = CrawlCounts()
-        not_before = plan.store.last_logged_time if plan.store is not None else 0.0
+        not_before = plan.store.log.last_time() if plan.store is not None else 0.0
         self._clock = RunClock(not_before, plan.clock)
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
@@ -96,15 +97,14 @@ class Drive:
         self._hops = RedirectHops(plan.settings.max_redirects)
         logged = () if plan.store is None else plan.store.lists()
         self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
-        self.engines = (
-            Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
-        )
+        asked = () if plan.store is None else (plan.store.log.charged_to,)
+        self.engines = Engines(plan.providers, *asked)
         self._listed_links = self._listed_before()
         self._strategy = self._restore()
         self._stop_rules = StopRules(
             plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers
         )
-        past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
+        past = host_answers(plan.store.log.connection) if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = AnsweredUrls(plan.store, plan.earlier)
         self._sift = trap_filter(plan.traps, plan.store)

@@ -13,9 +13,8 @@ from scrapy.exceptions import IgnoreRequest
 from coati.live.failures import (
     FailureReason,
     HostEndedError,
-    OfflineError,
+    NotAskedError,
     PrivateAddressError,
-    QueryRefusedError,
     failure_reason,
 )
 from coati.live.header_texts import header_pairs, header_text
@@ -160,9 +159,7 @@ class ResponseReader:
         if isinstance(error, HostEndedError):
             known = str(error) in {SkipReason.HOST_BUDGET, SkipReason.ROBOTS}
             return FetchResult(Refused(SkipReason(str(error)) if known else SkipReason.HOST_FAILING))
-        if isinstance(error, OfflineError):
-            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
-        if isinstance(error, QueryRefusedError):
+        if isinstance(error, NotAskedError):
             return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)

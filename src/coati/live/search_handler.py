@@ -16,7 +16,7 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import Response
 
 from coati.errors import UsageError
-from coati.live.failures import QueryRefusedError, SearchAnswerError
+from coati.live.failures import DownloadError, FailureReason, NotAskedError
 from coati.live.header_texts import header_text
 from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
@@ -68,7 +68,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
             raise UsageError(f"{request.url} was asked with {request.method}: a query takes GET")
         provider = self._engines.admit(query)
         if isinstance(provider, Refusal):
-            raise QueryRefusedError(provider)
+            raise NotAskedError(provider)
         if isinstance(provider, LocalProvider):
             return await self._ask_here(provider, query)
         return await self._ask_over_http(provider, query, request)
@@ -84,7 +84,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
             except ConnectionError:
                 return Response(query.address, _UNAVAILABLE)
             except Exception as error:
-                raise SearchAnswerError(f"{query.address}: {error!r}") from error
+                raise DownloadError(FailureReason.BAD_SEARCH, f"{query.address}: {error!r}") from error
         return _response(query, found)
 
     async def _ask_over_http(self, provider: HttpProvider, query: Query, request: Request) -> Response:
@@ -123,7 +123,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
             return read(answer.body, content_type)
         except Exception:  # noqa: BLE001 - a provider may be anybody's
             # Whatever an engine sends, reading it fails for this query only.
-            raise SearchAnswerError(query.address) from None
+            raise DownloadError(FailureReason.BAD_SEARCH, query.address) from None
 
 
 def _response(query: Query, found: Hits) -> Response:

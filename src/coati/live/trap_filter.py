@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from coati.live.outcomes import FetchResult
 from coati.model import Link, Method, NearbyText, Page, PageLinks, Refused, Request, is_wanted
+from coati.runs.last_answers import last_answers
 from coati.runs.seen_urls import SeenUrls
 from coati.runs.skip_reasons import SkipReason
 from coati.web.traps import TrapSettings, TrapWatch
@@ -44,7 +45,7 @@ class _Filter:
         # Without a run folder nobody else knows which URLs were met.
         self._own = SeenUrls()
         self._known: SeenUrls | RunStore = self._own if store is None else store
-        for past in store.last_answers() if store is not None else ():
+        for past in last_answers(store.log) if store is not None else ():
             if is_query(past.url):
                 continue
             self._watch.answered(past.url, is_target=past.is_target)

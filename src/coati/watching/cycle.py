@@ -133,7 +133,7 @@ def run_cycle(
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
-        trouble = _clock_behind(store.last_logged_time, clock(), options.every)
+        trouble = _clock_behind(store.log.last_time(), clock(), options.every)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
         plan = replace(_plan(settings, known, options, resources), new_strategy=new_strategy, clock=clock)
