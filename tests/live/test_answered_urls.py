@@ -176,15 +176,13 @@ def test_unchanged_is_what_the_run_itself_was_given_before(tmp_path: Path) -> No
         assert outcomes[1] == Unchanged(304, 0)
 
 
-def test_the_log_is_not_asked_about_what_was_just_found_to_be_new(tmp_path: Path) -> None:
+def test_the_log_is_not_asked_about_what_was_just_found_to_be_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
-
-    class Store(RunStore):
-        def visited(self, url: str) -> LastVisit | None:
-            asked.append(url)
-            return super().visited(url)
-
-    visits = AnsweredUrls(Store.create(tmp_path / "run", {}, NOW), earlier=lambda _: LastVisit(gave=True))
+    store = RunStore.create(tmp_path / "run", {}, NOW)
+    monkeypatch.setattr(store.log, "visited", asked.append)
+    visits = AnsweredUrls(store, earlier=lambda _: LastVisit(gave=True))
     visits.begin("http://example.org/")
     assert visits.last("http://example.org/") == LastVisit(gave=True)
     assert not asked

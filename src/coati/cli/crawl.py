@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,13 +21,10 @@ from coati.jobs.crawling import CrawlCallbacks, CrawlStart, carry_out
 from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.run_place import RunPlace, find_place
 from coati.live.event_lines import stalls_line
+from coati.runs.totals import Totals
 from coati.settings.run_file import read_run_file
 from coati.settings.run_settings import SETTINGS
 from coati.settings.setting import Section
-
-if TYPE_CHECKING:
-    from coati.runs.totals import Totals
-
 
 _RUN_FILE_VARIABLE = "COATI_RUN_FILE"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
-from coati.jobs.discovering import carry_out_search
-from coati.jobs.run_place import find_search_place
+from coati.discovering.results import Repository
+from coati.jobs.discovering import DiscoveryRun, carry_out_search
+from coati.jobs.run_place import RunPlace, find_search_place
 from coati.jobs.search_progress import SearchView, shown_search
 from coati.search.registry import ENGINES
 from coati.settings.discovery import DEFAULT_SEARCH
@@ -18,11 +18,6 @@ from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason, words_for_search
 from coati.strategies.discovery.topic import ON_TOPIC
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from coati.discovering.results import Repository
-    from coati.jobs.discovering import DiscoveryRun
-    from coati.jobs.run_place import RunPlace
 
 _SHOWN = 20
 

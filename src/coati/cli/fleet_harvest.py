@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from coati.cli.harvest_result import SiteColumns, print_sites, say_next
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.harvesting.folder import sums_of
 from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.progress_bar import both
@@ -86,8 +85,8 @@ def show_harvest(done: StoreHarvest, form: str) -> None:
     sums = sums_of(sites)
     if form == "json":
         for site in sites:
-            say(json.dumps({"what": "site", **asdict(site)}))
-        say(json.dumps({"what": "total", **done.as_json()}))
+            say_json({"what": "site", **asdict(site)})
+        say_json({"what": "total", **done.as_json()})
         return
     say(f"Stopped: {harvested.stop.words.brief}.")
     where = format_count(sums["sites"], "site")

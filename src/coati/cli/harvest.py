@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,9 +23,6 @@ from coati.markup.extraction import require_extruct
 from coati.settings.run_settings import SETTINGS
 from coati.units import format_count, format_seconds
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The settings of a crawl that mean something for many sites at once.
 _SETTINGS = (

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
 from coati.cli.setting_options import default_text
 from coati.settings.limits import LIMIT_DEFAULTS, LIMIT_MEANINGS, LIMIT_TYPES
 from coati.settings.run_settings import SETTINGS
-from coati.settings.setting import Section
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from coati.settings.setting import Setting
+from coati.settings.setting import Section, Setting
 
 _NOTE = "<!-- Written by scripts/make-cli-reference; do not edit. -->"
 

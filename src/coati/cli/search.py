@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.errors import ConfigError
 from coati.jobs.choices import list_engines
 from coati.jobs.search_index import SearchIndex, index_archives
@@ -39,7 +39,7 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
         unread = f"{format_count(len(made.damaged), 'page')} could not be read; the first: {made.damaged[0]}"
         say(f"warning: {unread}. `coati archive verify` lists them all", err=True)
     if form == "json":
-        say(json.dumps({**made.as_json(), "seconds": seconds}))
+        say_json({**made.as_json(), "seconds": seconds})
     else:
         say(f"{format_count(made.pages, 'page')} of {format_count(made.archives, 'archive')} in {out}.")
         say(f'Next: coati discover "TOPIC" --search local={out} --archive ARCHIVES --offline', err=True)
@@ -73,7 +73,7 @@ def engines(form: str) -> None:
     """List the search engines for `coati discover`, and how to name them."""
     for engine in list_engines():
         if form == "json":
-            say(json.dumps(engine._asdict()))
+            say_json(engine._asdict())
         else:
             say(f"{engine.written:<18} {engine.summary}")
             if engine.price:

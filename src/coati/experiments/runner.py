@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.budget_trials import Records, describe_together, record_crawls, run_budget_trial
@@ -28,18 +27,13 @@ from coati.experiments.site_specs import (
     SitesTogether,
     WatchedHistory,
 )
-from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, Variant
+from coati.experiments.sites import Generators, Places, SiteFacts, describe, open_site
+from coati.experiments.spec import BOUNDS, Experiment, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.watch_trials import describe_history, run_watch_trial
 from coati.experiments.web_trials import describe_web, run_web_trial
-from coati.experiments.workers import Job, LostJob, Workers
+from coati.experiments.workers import Job, LostJob, WorkerCache, Workers
 from coati.replaying.measures import SiteTotals
-
-if TYPE_CHECKING:
-    from coati.experiments.sites import Generators
-    from coati.experiments.spec import Experiment
-    from coati.experiments.workers import WorkerCache
 
 StepCallback = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""

@@ -31,7 +31,7 @@ from coati.fleet.worker_health import WorkerHealth
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
 from coati.live.site_turns import Usage
-from coati.stop_reasons import StopReason
+from coati.stop_reasons import FAILED_STARTS, StopReason
 
 _READERS: Final = 16
 # How long a client waits at most before it looks around.
@@ -42,14 +42,7 @@ _STORE_SECONDS: Final = 30.0
 _WORKER_SECONDS: Final = 15.0
 
 # After these a site is left for another harvest.
-_LEFT: Final = frozenset(
-    {
-        StopReason.START_UNREACHABLE.value,
-        StopReason.REFUSED.value,
-        StopReason.RATE_LIMITED.value,
-        StopReason.SITE_SILENT.value,
-    }
-)
+_LEFT: Final = FAILED_STARTS | {StopReason.SITE_SILENT}
 
 
 def harvest_fleet(
@@ -370,7 +363,7 @@ class FleetClient:
 
     def _natural_end(self) -> StopReason:
         reasons = {state.stop_reason for state in self._states}
-        if reasons and reasons <= {reason.value for reason in _UNREACHED}:
+        if reasons and reasons <= FAILED_STARTS:
             return StopReason.START_UNREACHABLE
         return StopReason.FINISHED
 
@@ -404,9 +397,6 @@ class FleetClient:
     def _tell(self, what: FleetEventKind, **data: object) -> None:
         if self._listeners.on_event is not None:
             self._listeners.on_event(FleetEvent(time.time(), what, data))
-
-
-_UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED})
 
 
 def _counts(state: RunState) -> SiteCounts:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.errors import UsageError
 from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import Cluster, OwnProcess
-from coati.fleet.events import events_appended
+from coati.fleet.events import OnFleetEvent, events_appended
 from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet_once
 from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.objects import ObjectStore, open_store
@@ -30,15 +30,12 @@ from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import CrawlOptions, plain_values
 from coati.jobs.progress_bar import both
+from coati.live.progress import Progress
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.units import format_count, parse_seconds
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
-
-if TYPE_CHECKING:
-    from coati.fleet.events import OnFleetEvent
-    from coati.live.progress import Progress
 
 # Slices in this process at once, unless the user says otherwise.
 _IN_PROCESS = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.budget import Budget
 from coati.harvesting.files_harvest import FilesHarvest, FilesHarvested, harvest_files
@@ -17,11 +17,9 @@ from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
 from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
+from coati.live.progress import OnProgress
 from coati.live.stop_signal import StopSignal
 from coati.settings.run_file import read_run_file, read_values
-
-if TYPE_CHECKING:
-    from coati.live.progress import OnProgress
 
 
 def harvest(  # noqa: PLR0913 - one argument per option of the command

@@ -20,6 +20,7 @@ from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_search_place, forget_failed_start
 from coati.jobs.runs import Run
 from coati.jobs.search_progress import SearchView, shown_search
+from coati.live.progress import OnEvent
 from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run
@@ -29,7 +30,6 @@ from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.discovering.searching import OnSearchProgress
-    from coati.live.progress import OnEvent
 
 
 @dataclass(frozen=True, slots=True, repr=False)

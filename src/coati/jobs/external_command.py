@@ -17,14 +17,11 @@ import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, Self
 
 from coati.errors import ConfigError
 from coati.units import format_seconds
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 

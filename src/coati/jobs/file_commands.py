@@ -16,17 +16,14 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.jobs.external_command import ExternalCommand
-from coati.live.progress import EventKind
+from coati.live.progress import Event, EventKind, OnEvent
 from coati.runs.durable import append_lines
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.times import to_iso
-
-if TYPE_CHECKING:
-    from coati.live.progress import Event, OnEvent
 
 PLACEHOLDERS = ("file", "url", "type", "run")
 

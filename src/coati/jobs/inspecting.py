@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.assembly import build_shortcuts
 from coati.budget import Budget
@@ -21,7 +22,7 @@ from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.start_answers import StartAnswers, exit_code_of
 from coati.jobs.starts_only import not_requested
 from coati.live.stop_signal import StopSignal
-from coati.model import Failure, LinkList, Page, Refused
+from coati.model import Failure, Link, LinkList, Outcome, Page, PageLinks, Refused, Request, Settlement
 from coati.readers.listed import is_api, names_list
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.credentials import header_of_address
@@ -33,11 +34,6 @@ from coati.strategies.frontier import Fifo
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.urls import extension_of, normalise, with_scheme
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from coati.model import Link, Outcome, PageLinks, Request, Settlement
 
 FEW_REQUESTS = 12
 """What an inspection may ask for unless it is told otherwise."""

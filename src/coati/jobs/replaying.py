@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.assembly import (
@@ -25,20 +24,18 @@ from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
+from coati.replaying.comparison import MeasuredRun
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
+from coati.replaying.watch_replay import WatchRun
+from coati.strategies.tres.tres import TresExamples
 from coati.times import parse_moment, to_iso
 from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
 from coati.web.rules import Scope
-
-if TYPE_CHECKING:
-    from coati.replaying.comparison import MeasuredRun
-    from coati.replaying.watch_replay import WatchRun
-    from coati.strategies.tres.tres import TresExamples
 
 DEFAULT_STRATEGIES = ("scent", "sb-classifier", "bfs", "clairvoyant")
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
-from coati.jobs.replay_results import WatchReplayResults
+from coati.jobs.replay_results import ReplayCallbacks, WatchReplayResults
 from coati.replaying.site import ReplaySite
 from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
 from coati.settings.relevance_model import relevance_model
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 from coati.web.likely_extensions import likely_extensions
-
-if TYPE_CHECKING:
-    from coati.jobs.replay_results import ReplayCallbacks
 
 _MOST_CYCLES = 100_000
 _PER_CYCLE = 50

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
@@ -23,17 +23,9 @@ from coati.settings.live_settings import live_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.settings.setting_types import read_texts, read_urls
-from coati.stop_reasons import StopReason
+from coati.stop_reasons import FAILED_STARTS
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, with_scheme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-# Nothing came of these but the answer that ended them, so trying again means beginning again.
-_FAILED_STARTS = frozenset(
-    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +147,7 @@ def _never_began(folder: Path) -> bool:
         (open_requests,) = reader.connection.execute("SELECT count(*) FROM in_flight").fetchone()
     return (
         bool(sessions)
-        and sessions[-1].stop_reason in _FAILED_STARTS
+        and sessions[-1].stop_reason in FAILED_STARTS
         and not open_requests
         and not totals.targets
         and not totals.pages

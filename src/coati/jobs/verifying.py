@@ -14,7 +14,7 @@ from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import progress
 from coati.jobs.run_place import find_place
 from coati.live.stop_signal import StopSignal
-from coati.runs.checked_files import FileState, checked_files, restore_file
+from coati.runs.checked_files import CheckedFile, FileState, checked_files, restore_file
 from coati.runs.layout import Layout, holds_run, run_folders
 from coati.runs.lock import lock_run
 from coati.runs.reader import RunReader
@@ -24,7 +24,6 @@ from coati.settings.run_settings import SETTINGS
 if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.model import Request
-    from coati.runs.checked_files import CheckedFile
 
 _SECRETS = ("header", "cookies", "proxy")
 

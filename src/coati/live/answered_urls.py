@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.model import Deferred, Method, Other, Page, Refused, Target, Unchanged, is_wanted
+from coati.model import Deferred, Method, Other, Outcome, Page, Refused, Request, Target, Unchanged, is_wanted
 from coati.runs.last_visit import LastVisit
 from coati.runs.seen_urls import SeenUrls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coati.model import Outcome, Request
     from coati.runs.store import RunStore
 
     EarlierVisit = Callable[[str], LastVisit | None]
@@ -47,7 +46,7 @@ class AnsweredUrls:
 
     def _last_of_run(self, url: str) -> LastVisit | None:
         if self._store is not None:
-            return self._store.visited(url)
+            return self._store.log.visited(url)
         gave = self._gave.get(hash(url))
         return None if gave is None else LastVisit(gave)
 

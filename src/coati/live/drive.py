@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from coati.live.answered_urls import AnsweredUrls
 from coati.live.clock import RunClock
@@ -27,8 +27,8 @@ from coati.live.failures import FailureReason
 from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
 from coati.live.outcomes import MISSING, FetchResult
-from coati.live.plan import CrawlResult
-from coati.live.progress import Event, EventKind, described
+from coati.live.plan import CrawlPlan, CrawlResult
+from coati.live.progress import Event, EventKind, Progress, described
 from coati.live.redirect_hops import RedirectHops
 from coati.live.site_turns import Usage
 from coati.live.stop_rules import StopRules, final_reason
@@ -36,33 +36,28 @@ from coati.live.trap_filter import trap_filter
 from coati.model import (
     Deferred,
     Failure,
+    Hosts,
     Later,
     Method,
+    Outcome,
     Page,
     Refused,
     Request,
+    Settlement,
 )
+from coati.pacing.host_pace import HostPause, Wait
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched
+from coati.runs.host_answers import host_answers
 from coati.runs.skip_reasons import SkipReason
-from coati.runs.store import Recorded
+from coati.runs.store import Recorded, RunStore
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
-from coati.strategies.strategy import Expects, checked, settled
+from coati.strategies.strategy import Expects, Strategy, checked, settled
 from coati.web.facts import FEEDS
 from coati.web.out_links import with_out_links
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from coati.live.plan import CrawlPlan
-    from coati.live.progress import Progress
-    from coati.model import Hosts, Outcome, Settlement
-    from coati.pacing.host_pace import HostPause, Wait
-    from coati.runs.store import RunStore
-    from coati.strategies.strategy import Strategy
 
 _PROGRESS_SECONDS = 0.5
 
@@ -88,7 +83,7 @@ class Drive:
         self.aborted = False
         self._saves = False
         self.counts = CrawlCounts()
-        not_before = plan.store.last_logged_time if plan.store is not None else 0.0
+        not_before = plan.store.log.last_time() if plan.store is not None else 0.0
         self._clock = RunClock(not_before, plan.clock)
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
@@ -102,15 +97,14 @@ class Drive:
         self._hops = RedirectHops(plan.settings.max_redirects)
         logged = () if plan.store is None else plan.store.lists()
         self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
-        self.engines = (
-            Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
-        )
+        asked = () if plan.store is None else (plan.store.log.charged_to,)
+        self.engines = Engines(plan.providers, *asked)
         self._listed_links = self._listed_before()
         self._strategy = self._restore()
         self._stop_rules = StopRules(
             plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers
         )
-        past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
+        past = host_answers(plan.store.log.connection) if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = AnsweredUrls(plan.store, plan.earlier)
         self._filter_traps = trap_filter(plan.traps, plan.store)

@@ -29,15 +29,13 @@ from typing import TYPE_CHECKING, Final
 
 from coati.archive.record import IN_TROUBLE, PASSING_STATUSES
 from coati.live.failures import PASSING_REASONS
-from coati.live.outcomes import DAMAGED
-from coati.model import AT_THE_END, Deferred, Failure, Method, OutcomeKind, Page, Refused
+from coati.live.outcomes import DAMAGED, FetchResult
+from coati.model import AT_THE_END, Deferred, Failure, Method, Outcome, OutcomeKind, Page, Refused, Request
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coati.live.outcomes import FetchResult
-    from coati.model import Outcome, Request
     from coati.runs.host_answers import HostAnswer
 
 # How much longer each wait is than the one before, and the longest, however many retries there are.

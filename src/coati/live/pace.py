@@ -21,10 +21,12 @@ trouble. Usable in any Scrapy project::
 from __future__ import annotations
 
 import asyncio
+import email.utils
 import time
-from typing import TYPE_CHECKING, Final
+from datetime import UTC
+from typing import TYPE_CHECKING, Final, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -38,23 +40,19 @@ from coati.live.clock import RunClock
 from coati.live.event_loop import CrawlLoop
 from coati.live.failures import HostEndedError
 from coati.live.outcomes import ANSWER_SECONDS, REQUEST
-from coati.live.retry_after import parse_retry_after
 from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
-from coati.pacing.host_pace import HostPace, PaceSettings
+from coati.pacing.host_pace import HostPace, PaceSettings, Wait
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
     from scrapy.settings import BaseSettings
 
-    from coati.pacing.host_pace import Wait
 
 TOO_LONG: Final = "coati_wait_too_long"
 
@@ -199,3 +197,22 @@ def _host(request: Request) -> str:
 def _server_seconds(request: Request) -> float:
     meta = request.meta
     return meta.get(ANSWER_SECONDS, meta.get("download_latency")) or 0.0
+
+
+def parse_retry_after(value: str, now: float) -> float | None:
+    """Read a Retry-After header: seconds or an HTTP date; None if it is neither.
+
+    >>> parse_retry_after("120", 0.0)
+    120.0
+    >>> parse_retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 15.0)
+    45.0
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        at = email.utils.parsedate_to_datetime(value)
+        seconds = at.replace(tzinfo=at.tzinfo or UTC).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, seconds - now)

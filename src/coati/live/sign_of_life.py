@@ -9,7 +9,7 @@ it does not, both are charged.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import ResponseDataLossError
@@ -20,8 +20,6 @@ from coati.live.failures import PASSING_REASONS, failure_reason
 from coati.live.outcomes import BODY_FILE, DAMAGED, LIVE_ONLY, REQUEST
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 

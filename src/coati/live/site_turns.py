@@ -13,16 +13,12 @@ done took part in all of them to their ends, so that the longest of the times of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from coati.bandits.site_choice import Promises, SiteChoice
-from coati.budget import Limit
+from coati.budget import Budget, Limit
 from coati.stop_reasons import StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from coati.budget import Budget
 
 # A site that has to rest for longer than this gives its turn back meanwhile.
 _LONG_REST_SECONDS = 5.0

@@ -7,15 +7,12 @@ did not yield, the page they stood on is remembered, since a Referer and a depth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from logging import LoggerAdapter
+from typing import Any, NamedTuple
 
+from scrapy import Request
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from logging import LoggerAdapter
-
-    from scrapy import Request
 
 
 class RequestParts(NamedTuple):

@@ -7,23 +7,20 @@ That is not exactly what it knew: the pages themselves are not compared again, s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.live.outcomes import FetchResult
-from coati.model import Method, Page, Refused, is_wanted
+from coati.model import Link, Method, NearbyText, Page, PageLinks, Refused, Request, is_wanted
+from coati.runs.last_answers import last_answers
 from coati.runs.seen_urls import SeenUrls
 from coati.runs.skip_reasons import SkipReason
-from coati.web.traps import TrapWatch
+from coati.web.traps import TrapSettings, TrapWatch
 from coati.web.urls import is_query
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from coati.model import Link, NearbyText, PageLinks, Request
     from coati.runs.store import RunStore
-    from coati.web.traps import TrapSettings
 
 TrapFilter = Callable[["Request", FetchResult, bool], FetchResult]
 """Takes what came of a request, and whether the run had been answered by its URL before."""
@@ -48,7 +45,7 @@ class _Filter:
         # Without a run folder nobody else knows which URLs were met.
         self._own = SeenUrls()
         self._known: SeenUrls | RunStore = self._own if store is None else store
-        for past in store.last_answers() if store is not None else ():
+        for past in last_answers(store.log) if store is not None else ():
             if is_query(past.url):
                 continue
             self._watch.answered(past.url, is_target=past.is_target)

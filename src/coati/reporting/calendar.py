@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
 
 from coati.reporting.safe_html import Html, element
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CELL, _GAP = 13, 3
 _STEP = _CELL + _GAP

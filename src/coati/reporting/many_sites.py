@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote
 
 from coati.reporting.page import page_around
@@ -11,10 +13,6 @@ from coati.reporting.tables import Column, TableCell, counted, table
 from coati.runs.durable import write_whole
 from coati.stop_reasons import words_for
 from coati.units import format_bytes, format_count, format_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 class SiteRow(Protocol):

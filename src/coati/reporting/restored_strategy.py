@@ -10,12 +10,11 @@ from coati.runs.reader import RunReader
 from coati.runs.restoring import LogTail, load_newest
 from coati.runs.snapshots import SnapshotFiles
 from coati.runs.tag_path_text import path_from_text
-from coati.strategies.strategy import Explains
+from coati.strategies.strategy import Explained, Explains, Strategy
 
 if TYPE_CHECKING:
     from coati.reporting.explanation import FoundLink
     from coati.settings.run_settings import RunSettings
-    from coati.strategies.strategy import Explained, Strategy
 
 # A choice further than this from a snapshot is not brought back: some twenty seconds.
 _MOST_REDONE = 60_000

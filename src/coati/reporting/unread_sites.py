@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.reporting.error_words import error_words
 from coati.reporting.skip_meanings import meaning_of
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 _UNREAD = """
 SELECT host, coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) AS urls FROM requests

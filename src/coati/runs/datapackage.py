@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from sqlite3 import Connection
 
 from coati.runs.files_csv import COLUMNS
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.web.media import essence
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from sqlite3 import Connection
 
 _START = "SELECT url FROM requests ORDER BY id LIMIT 1"
 _FILES = f"""

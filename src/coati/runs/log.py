@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
-from coati.model import Link, NearbyText, OutcomeKind
+from coati.model import Facts, Link, NearbyText, Outcome, OutcomeKind, PageLinks, Request, Settlement
 from coati.runs.durable import sync_file
 from coati.runs.failed_urls import is_retry
 from coati.runs.last_visit import LastVisit
-from coati.runs.outcome_rows import storable, to_row
+from coati.runs.outcome_rows import OutcomeRow, storable, to_row
 from coati.runs.renderings import note_rendering
 from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from coati.model import Facts, Outcome, PageLinks, Request, Settlement
     from coati.runs.fetched import Fetched
-    from coati.runs.outcome_rows import OutcomeRow
     from coati.runs.page_warc import PagePlace
     from coati.runs.target_files import StoredBody
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from coati.web.media import can_be_wanted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from sqlite3 import Connection
 
 _OTHERS = """
 SELECT media_type, count(DISTINCT url), min(url) FROM requests

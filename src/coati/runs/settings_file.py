@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunError
 from coati.toml_writer import to_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 _COMMENT = "The settings of this run."
 _MAX_BYTES = 1 << 22

@@ -7,17 +7,15 @@ was learnt from it stands.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coati.errors import ConfigError
 from coati.machine_errors import read_bounded
 from coati.runs.durable import write_whole
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FORM = "coati-start-model-1"
 PACKAGED = "start_model.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlite3 import Connection, Row
 
+from coati.archive.sources.file_types import media_type_of
 from coati.reporting.charts import bar
 from coati.reporting.run_facts import RunFacts
 from coati.reporting.safe_html import (
@@ -32,26 +33,27 @@ _MAX_ADDRESS_CHARS = 2000
 _MAX_TYPES = 30
 
 # What an extension says of a file that its server calls text or binary, and nothing more.
-_BY_EXTENSION = {
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
-    "json": "application/json",
-    "geojson": "application/geo+json",
-    "xml": "application/xml",
-    "rdf": "application/rdf+xml",
-    "pdf": "application/pdf",
-    "zip": "application/zip",
-    "gz": "application/gzip",
-    "doc": "application/msword",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "xls": "application/vnd.ms-excel",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "ods": "application/vnd.oasis.opendocument.spreadsheet",
-}
+_TOLD_EXTENSIONS = (
+    "csv",
+    "tsv",
+    "json",
+    "geojson",
+    "xml",
+    "rdf",
+    "pdf",
+    "zip",
+    "gz",
+    "doc",
+    "docx",
+    "xls",
+    "xlsx",
+    "ods",
+)
 _DECLARED = """trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
                   ELSE substr(media_type, 1, instr(media_type, ';') - 1) END))"""
 _TOLD_BY_NAME = " ".join(
-    f"WHEN file LIKE '%.{extension}' THEN '{type_}'" for extension, type_ in _BY_EXTENSION.items()
+    f"WHEN file LIKE '%.{extension}' THEN '{media_type_of(f'file.{extension}', b'')}'"
+    for extension in _TOLD_EXTENSIONS
 )
 _TYPE = f"""CASE WHEN {_DECLARED} IN ('', 'text/plain', 'application/octet-stream')
             THEN CASE {_TOLD_BY_NAME} ELSE {_DECLARED} END ELSE {_DECLARED} END"""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from coati.reporting.calendar import day_calendar, hour_calendar
 from coati.reporting.safe_html import Html, element, joined, shortened, web_link
 from coati.reporting.tables import Column, TableCell, counted, table
-from coati.reporting.watched_pages import watched_pages
-from coati.runs.changes_file import read_changes
+from coati.reporting.watched_pages import WatchedPage, watched_pages
+from coati.runs.changes_file import Change, read_changes
 from coati.times import format_moment
 from coati.units import format_count, format_seconds
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from coati.reporting.run_facts import RunFacts
-    from coati.reporting.watched_pages import WatchedPage
-    from coati.runs.changes_file import Change
 
 _CHANGES_SHOWN = 50
 _PAGES_SHOWN = 200
