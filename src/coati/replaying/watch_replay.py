@@ -79,7 +79,7 @@ class WatchTruth:
                 there: Collection[int] = ()
                 if isinstance(outcome, Page):
                     shown = with_out_links(outcome) if outcome.out_links is None else outcome
-                    found.meet(shown.links, shown.out_links or ())
+                    found.add(shown.links, shown.out_links or ())
                     there = found.counting(site_of[page], shown.out_links or ())
                     found.find(there, cycle)
                 self._times[page].append(moment)
