@@ -65,6 +65,9 @@ class StopWords(NamedTuple):
 STOPPED_AT_START: Final = frozenset({StopReason.REFUSED, StopReason.START_UNREACHABLE})
 """The reasons of runs that got nothing."""
 
+FAILED_STARTS: Final = STOPPED_AT_START | {StopReason.RATE_LIMITED}
+"""Where nothing came of these but the answer that ended them, trying again means beginning again."""
+
 _EARLIER_WORDS: Final = {
     "nothing left to ask for": StopReason.FINISHED,
     "budget of requests reached": StopReason.BUDGET_REQUESTS,

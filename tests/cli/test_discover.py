@@ -324,7 +324,7 @@ def test_no_results(coati: Coati) -> None:
         (["discover", "rain", "--search", "searxng=x"], "not the address of a server"),
         (["discover", "rain", "--search", "nothing:There"], "cannot be imported"),
         (["search", "index", "nowhere", "--out", "index"], "there is no archive in nowhere"),
-        (["search", "ask", "nowhere", "rain"], "there is no search index in nowhere"),
+        (["search", "query", "nowhere", "rain"], "there is no search index in nowhere"),
         (["crawl", "http://a.test/", "--strategy", "dsdd"], "use `coati discover`"),
     ],
 )
@@ -355,11 +355,11 @@ def test_the_folder_of_a_crawl(coati: Coati) -> None:
 def test_search_index_and_ask(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     said = coati("search", "index", web[0].parent / "web", "--out", "mine", "--format", "json")
     assert said.json["pages"] > 20
-    asked = coati("search", "ask", "mine", "rain", "--format", "json")
+    asked = coati("search", "query", "mine", "rain", "--format", "json")
     assert lines_of(asked.out)[0]["url"]
-    links = coati("search", "ask", "mine", REPOSITORIES[1], "--backlinks", "--format", "json")
+    links = coati("search", "query", "mine", REPOSITORIES[1], "--backlinks", "--format", "json")
     assert {line["url"] for line in lines_of(links.out)} >= {REPOSITORIES[0], "http://hub.test/list.html"}
-    assert coati("search", "ask", "mine", "zzzz").err == "Nothing found.\n"
+    assert coati("search", "query", "mine", "zzzz").err == "Nothing found.\n"
     assert "searxng=URL" in coati("search", "engines").out
 
 

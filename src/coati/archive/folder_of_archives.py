@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, Self
 
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME
+from coati.archive.record import Entry, Record
 from coati.errors import NotArchivedError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
-    from typing import Self
-
-    from coati.archive.record import Entry, Record
 
 
 def archives_in(folder: Path) -> list[Path]:

@@ -25,10 +25,11 @@ import io
 import os
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
@@ -38,9 +39,6 @@ from coati.errors import UsageError
 from coati.model import Kind
 from coati.times import from_iso, to_exact_iso
 from coati.web.urls import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # No honest server sends so much; what is beyond it is left out of the record.
 _MAX_HEADER_BYTES = 256 * 1024

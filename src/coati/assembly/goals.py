@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.errors import ConfigError, unknown_name
+from coati.model import Facts
 from coati.named_objects import object_at
 from coati.web.facts import EXTRACTORS
 from coati.web.markup.goals import Goal, parse_goal
-
-if TYPE_CHECKING:
-    from coati.model import Facts
 
 
 def build_goal(text: str) -> Goal:

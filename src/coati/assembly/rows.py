@@ -12,7 +12,7 @@ from coati.strategies.discovery.prospect_settings import ProspectSettings
 from coati.strategies.discovery.settings import NO_WISHES, DiscoverySettings, UserJudgements
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.hosts.anthelion import AnthelionSettings
-from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.hosts.known_labels import KnownLabels, TruthLabels
 from coati.strategies.revisits.arrivals import ArrivalsSettings
 from coati.strategies.revisits.watch import WatchSettings
 from coati.strategies.sb.tag_paths import TagPathSettings
@@ -21,7 +21,6 @@ from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
-    from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples

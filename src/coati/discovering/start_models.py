@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME as ARCHIVE_FILE
@@ -17,9 +17,6 @@ from coati.strategies.discovery.page_classifier import PageClassifier
 from coati.strategies.discovery.start_model import StartModel, common_words, model_of_examples
 from coati.web.page_words import count_words, page_words
 from coati.web.urls import host_of, normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # This many words say nearly as much as all of them, and fit into a small file.
 MOST_WORDS = 5_000

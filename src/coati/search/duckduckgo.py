@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
-from coati.readers.hits import bounded_hits
+from coati.readers.hits import Hits, bounded_hits
 from coati.search.json_answers import hits_in
-from coati.web.queries import Ability
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
+from coati.web.queries import Ability, Query
 
 _RESULTS = 20
 

@@ -10,16 +10,11 @@ import gzip
 import zlib
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
-from coati.readers.hits import Hit, bounded_hits
-from coati.web.queries import Ability
+from coati.readers.hits import Hit, Hits, bounded_hits
+from coati.web.queries import Ability, Query
 from coati.web.urls import site_of
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
 
 _HITS_PER_PAGE = 50
 # An extract is for the sites that one looks for; a whole graph does not fit.

@@ -9,19 +9,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
 from coati.machine_errors import writing_to
 from coati.version import __version__
 from coati.web.page_words import words_in
 from coati.web.urls import site_of, url_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 FILE_NAME = "index.sqlite"
 # What a kill leaves of an index; it is written again.

@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from coati.errors import ConfigError
-from coati.readers.hits import bounded_hits
+from coati.readers.hits import Hits, bounded_hits
 from coati.search.json_answers import hits_in, list_in, read_json
 from coati.search.provider import ProviderRequest
-from coati.web.queries import Ability
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
+from coati.web.queries import Ability, Query
 
 _KEYWORDS = frozenset({Ability.KEYWORDS})
 

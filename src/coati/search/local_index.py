@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from coati.readers.hits import Hit, bounded_hits
+from coati.readers.hits import Hit, Hits, bounded_hits
 from coati.search.index_file import open_index, signed_hash
 from coati.web.page_words import words_in
-from coati.web.queries import Ability
+from coati.web.queries import Ability, Query
 from coati.web.urls import site_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
 
 _HITS_PER_PAGE = 50
 _MAX_WORDS = 32

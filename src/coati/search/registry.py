@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, unknown_name
 from coati.named_objects import made_at, require_members
@@ -13,10 +12,8 @@ from coati.search.duckduckgo import DuckDuckGo
 from coati.search.host_graph import HostGraph
 from coati.search.key_engines import Brave, GoogleProgrammable, Mojeek
 from coati.search.local_index import LocalIndex
+from coati.search.provider import AnyProvider
 from coati.search.searxng import SearxNg
-
-if TYPE_CHECKING:
-    from coati.search.provider import AnyProvider
 
 
 @dataclass(frozen=True, slots=True)

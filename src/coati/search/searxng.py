@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from coati.errors import ConfigError
-from coati.readers.hits import bounded_hits
+from coati.readers.hits import Hits, bounded_hits
 from coati.search.json_answers import hits_in, list_in, read_json
 from coati.search.provider import ProviderRequest
-from coati.web.queries import Ability
+from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, userinfo_of
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
 
 
 class SearxNg:

@@ -12,20 +12,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from coati.readers.hits import Hit, Hits
-from coati.search.provider import ProviderRequest
-from coati.web.queries import Ability
+from coati.search.provider import HttpProvider, ProviderRequest
+from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, site_of
 
-if TYPE_CHECKING:
-    from coati.search.provider import HttpProvider
-    from coati.web.queries import Query
-
-# How many results are requested at a time, and how many pages of them in one run: ten thousand files of a
-# site are plenty.
+# How many results come at a time, and how many pages in one run: ten thousand files of a site are plenty.
 PAGE_HITS: Final = 1_000
 _MAX_QUERIES = 12
 # Both services want to be used gently.

@@ -151,8 +151,8 @@ class _Origin:
 class TrapWatch:
     """Watches one crawl.
 
-    For each answer call `answered`; for a page then `filter_links`, with those of its links that are new to
-    the run.
+    For each response, call `answered`; for a page, then call `filter_links` with its links and the places of
+    those that are new to the run.
 
     >>> watch = TrapWatch(TrapSettings(max_urls_per_shape=1))
     >>> watch.answered("http://example.org/day/1", is_target=False)

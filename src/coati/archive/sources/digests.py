@@ -6,10 +6,7 @@ import base64
 import binascii
 import hashlib
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 _ALGORITHMS = ("sha1", "sha256")
 _BY_LIBRARY = re.compile(r"(sha1:([a-z2-7]{32}|[0-9a-f]{40})|sha256:[0-9a-f]{64})\Z", re.IGNORECASE)

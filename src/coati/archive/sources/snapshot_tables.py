@@ -19,22 +19,18 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import DamagedPart
+from coati.archive.sources.source import DamagedPart, ProgressCallback, Report, SourceOptions
 from coati.errors import ArchiveError
 from coati.times import from_iso
 from coati.web.media import PRESETS
 from coati.web.urls import normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from coati.archive.sources.source import ProgressCallback, Report, SourceOptions
 
 _TIMES, _PAGES, _LINKS = "times.tsv", "pages.tsv", "links.tsv.gz"
 _EVENTS, _FAILS, _NEW = "events.tsv.gz", "fails.tsv.gz", "new.tsv.gz"

@@ -67,13 +67,13 @@ def possible_actions(settings: DiscoverySettings) -> frozenset[Action]:
 
 def first_query(settings: DiscoverySettings) -> Query:
     """Return the query that a search begins with: the user's own words."""
-    return Query(settings.keyword_engines[0], settings.words)
+    return Query(settings.keyword_engines[0], settings.topic)
 
 
 def keyword_query(settings: DiscoverySettings, term: str, turn: int) -> Query:
     """Return a query of the topic, a term of verified pages and "dataset"; engines take turns."""
     engine = settings.keyword_engines[turn % len(settings.keyword_engines)]
-    return Query(engine, f"{settings.words} {term} {settings.data_words[1]}")
+    return Query(engine, f"{settings.topic} {term} {settings.data_words[1]}")
 
 
 def related_query(
@@ -85,7 +85,7 @@ def related_query(
     words = words_in(title)[:_TITLE_WORDS]
     words += [term for term in terms if term not in words][:_TOP_TERMS]
     engine = settings.keyword_engines[turn % len(settings.keyword_engines)]
-    return Query(engine, " ".join(words) or f"{settings.words} {settings.data_words[0]}")
+    return Query(engine, " ".join(words) or f"{settings.topic} {settings.data_words[0]}")
 
 
 def backlinks_query(settings: DiscoverySettings, url: str, turn: int) -> Query:
@@ -115,7 +115,7 @@ def ranking_query(
     settings: DiscoverySettings, pages: Sequence[Mapping[str, int]], stop: Collection[str]
 ) -> list[str]:
     """Return the words by which verified pages are ranked: the topic, frequent terms, and "data"."""
-    topic = words_in(settings.words)
+    topic = words_in(settings.topic)
     data = settings.data_words[0].lower()
     terms = frequent_terms(pages, {*stop, *topic, data}, _QUERY_TERMS)
     return [*topic, *terms, data]

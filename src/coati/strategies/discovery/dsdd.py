@@ -58,7 +58,7 @@ _TERMS_TOLD = 8
 
 
 class Dsdd(TaskStrategy):
-    """Finds repositories for ``settings.words``.
+    """Finds repositories for ``settings.topic``.
 
     ``start_urls`` are pages to look at first, or queries to begin with; a query of the user's words is sent
     where an engine takes keywords.
@@ -78,7 +78,7 @@ class Dsdd(TaskStrategy):
         self._wishes = wishes
         self._queries_of: dict[str, int] = {}
         self._stop_words = start_model.stop_words
-        self._topic = Topic(settings.words, self._stop_words, set(words_in(" ".join(settings.data_words))))
+        self._topic = Topic(settings.topic, self._stop_words, set(words_in(" ".join(settings.data_words))))
         self._possible = possible_actions(settings)
         self._known = UrlsByHash()
         self._pages = AnalysedPages()
@@ -102,7 +102,7 @@ class Dsdd(TaskStrategy):
         arm = int(Action.KEYWORDS)
         for url in start_urls:
             self._want(Task(url, Stage.QUERY if is_query(url) else Stage.CANDIDATE, arm=arm))
-        if self._settings.words and self._settings.keyword_engines:
+        if self._settings.topic and self._settings.keyword_engines:
             self._want(Task(first_query(self._settings).address, Stage.QUERY, arm=arm))
 
     # The contract
@@ -445,7 +445,7 @@ class Dsdd(TaskStrategy):
 
     def _next_terms(self, most: int) -> list[str]:
         """Return terms for keyword queries that were not used: of the seeds, or what data is called."""
-        topic = set(words_in(self._settings.words))
+        topic = set(words_in(self._settings.topic))
         data_words = self._settings.data_words
         without = {*self._stop_words, *topic, *self._used_terms, *map(str.lower, data_words)}
         seeds = self._seeds()[: self._settings.seeds_per_pull]
@@ -512,7 +512,7 @@ class Dsdd(TaskStrategy):
 
     def _finding(self, check: SiteCheck, scores: Mapping[int, float]) -> Finding:
         pages = [self._pages[number] for number in check.pages]
-        without = {*self._stop_words, *words_in(self._settings.words)}
+        without = {*self._stop_words, *words_in(self._settings.topic)}
         terms = frequent_terms([page.words for page in pages], without, _TERMS_TOLD)
         topic = max(map(self._topic_of, check.pages), default=0.0)
         return Finding.of_check(check, pages, [scores[number] for number in check.pages], terms, topic)

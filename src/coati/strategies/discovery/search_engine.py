@@ -46,7 +46,7 @@ class SearchEngineOnly(Dsdd):
         if self._settings.keyword_engines:
             engine = self._settings.keyword_engines[0]
             for word in ("data", "datasets"):
-                query = Query(engine, f"{self._settings.words} {word}")
+                query = Query(engine, f"{self._settings.topic} {word}")
                 self._want(Task(query.address, Stage.QUERY, arm=arm))
 
     def _looks_relevant(self, margin: float) -> bool:

@@ -25,12 +25,12 @@ _DATA_WORDS = {
 class DiscoverySettings:
     """The parameters that all strategies of discovery share; what one alone reads is in a class of its own.
 
-    ``words`` are the user's topic. The engines are names of providers, by the kind of query that they answer.
-    ``crawl_after``: after this many requests the search ends, and the verified repositories are crawled
-    breadth-first; None leaves that to ``coati harvest``.
+    ``topic`` is the user's, in words. The engines are names of providers, by the kind of query that they
+    answer. ``crawl_after``: after this many requests the search ends, and the verified repositories are
+    crawled breadth-first; None leaves that to ``coati harvest``.
     """
 
-    words: str = ""
+    topic: str = ""
     keyword_engines: tuple[str, ...] = ()
     related_engines: tuple[str, ...] = ()
     backlink_engines: tuple[str, ...] = ()
