@@ -125,7 +125,7 @@ FUNCTIONS = {
     "report": "report",
     "runs": "find_runs",
     "sample": "sample",
-    "search ask": "SearchIndex",
+    "search query": "SearchIndex",
     "search engines": "list_engines",
     "search index": "index_archives",
     "show": "open_run",

@@ -18,7 +18,7 @@ from coati.cli.setting_options import (
 )
 from coati.cli.terminal import say
 from coati.jobs.crawling import CrawlCallbacks, CrawlStart, carry_out
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.run_place import RunPlace, find_place
 from coati.live.event_lines import stalls_line
 from coati.runs.totals import Totals
@@ -100,7 +100,7 @@ def _run(place: RunPlace) -> int:
         if not settings.quiet:
             _say_what_begins(place, start.totals)
 
-    with shown(view, quiet=settings.quiet, verbose=settings.verbose) as on_progress:
+    with progress_shown(view, quiet=settings.quiet, verbose=settings.verbose) as on_progress:
         callbacks = CrawlCallbacks(
             on_start=begin, on_progress=on_progress, on_event=view.on_event, on_commands=say_commands_wait
         )

@@ -149,9 +149,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _wrong_usage(error: click.ClickException) -> int:
-    told = StringIO()
-    error.show(told)
-    say(told.getvalue().removesuffix("\n"), err=True)
+    output = StringIO()
+    error.show(output)
+    say(output.getvalue().removesuffix("\n"), err=True)
     return WRONG_INPUT
 
 

@@ -35,7 +35,7 @@ from coati.experiments.web_trials import describe_web, run_web_trial
 from coati.experiments.workers import Job, LostJob, WorkerCache, Workers
 from coati.replaying.measures import SiteTotals
 
-Progress = Callable[[str, int, int], None]
+StepCallback = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 _CELLS_FOLDER = "cells"
@@ -61,7 +61,9 @@ class Study:
         return self.results.get((site, strategy, None))
 
 
-def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int, progress: Progress) -> Study:
+def run_experiment(
+    experiment: Experiment, places: Places, out: Path, jobs: int, progress: StepCallback
+) -> Study:
     """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
     if jobs:
         # Processes of their own import the code as it is now; this one still runs what it imported once.
@@ -165,7 +167,7 @@ def _run_trial(cache: WorkerCache, trial: Trial) -> TrialResult:
 
 
 def _prepare(
-    experiment: Experiment, places: Places, records: Records, workers: Workers, progress: Progress
+    experiment: Experiment, places: Places, records: Records, workers: Workers, progress: StepCallback
 ) -> tuple[SiteFacts, ...]:
     found: dict[int, SiteFacts] = {}
     folders: dict[int, tuple[str, Path, str]] = {}

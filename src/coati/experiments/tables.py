@@ -183,8 +183,8 @@ def _notes(study: Study) -> list[str]:
     if experiment.published.numbers:
         notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
     notes += _example_notes(experiment)
-    told = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}
-    notes += [f"{strategy}: {note}" for strategy, note in sorted(told.items()) if note]
+    notes_of = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}
+    notes += [f"{strategy}: {note}" for strategy, note in sorted(notes_of.items()) if note]
     if any(isinstance(site, GeneratedWeb | SearchedTopic) for site in experiment.sites):
         notes.append("-like: a generated web with some figures of the paper's data; each seed makes another.")
     elif any(isinstance(site, GeneratedSite) for site in experiment.sites):

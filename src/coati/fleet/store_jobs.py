@@ -25,7 +25,7 @@ from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary, sums_of
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
 from coati.jobs.arguments import PathText, path_of, text_of
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import CrawlOptions, plain_values
@@ -124,7 +124,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     check_store(harvest.store, cluster)
     with (
         events_appended(path_of("events", events) if events else None) as write,
-        shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
+        progress_shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
     ):
         heard = Listeners(both(show, on_progress), both(write, on_event))
         return run_in_store(harvest, cluster, heard)

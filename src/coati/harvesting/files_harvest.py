@@ -230,7 +230,7 @@ def _crawl_sites(
         for number, site in enumerate(sites):
             folder, listener = layout.site(site.name), on_event
             if commands is not None:
-                commands.make_up_for(folder)
+                commands.add_missed(folder)
                 listener = commands.listener(folder, on_event)
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:

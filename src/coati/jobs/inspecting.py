@@ -18,7 +18,7 @@ from coati.budget import Budget
 from coati.errors import ConfigError, UsageError
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.options import InspectOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.start_answers import StartAnswers, exit_code_of
 from coati.jobs.starts_only import not_requested
 from coati.live.stop_signal import StopSignal
@@ -58,7 +58,7 @@ class ListShown:
 
     name: str
     address: str
-    answer: str = "not asked for"
+    answer: str = "not requested"
     pages: int = 0
     links: int = 0
     wanted: int = 0
@@ -127,9 +127,9 @@ def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
     `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
     if not isinstance(url, str):
-        raise UsageError(f"url: {url!r} is not a text; give one URL")
+        raise UsageError(f"url: {url!r} is not a string; give one URL")
     settings = with_values(RunSettings(), read_values(plain_values(options)))
-    return run_beside_loop(lambda: inspect_site(url, settings), StopSignal())
+    return run_with_own_loop(lambda: inspect_site(url, settings), StopSignal())
 
 
 def list_only(settings: RunSettings) -> Inspection:
@@ -278,6 +278,6 @@ def type_of(link: Link) -> str:
     extension = extension_of(link.url)
     if extension:
         return extension
-    told = _FORM.search(link.context)
-    word = told[1].lower().rpartition("/")[2] if told else ""
+    media_type = _FORM.search(link.context)
+    word = media_type[1].lower().rpartition("/")[2] if media_type else ""
     return word if _WORD.match(word) else ""

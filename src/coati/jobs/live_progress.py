@@ -168,7 +168,9 @@ def shortened_path(path: str, width: int) -> str:
 
 
 @contextmanager
-def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Callable[[Progress], None]]:
+def progress_shown(
+    view: CrawlView, *, quiet: bool, verbose: bool = False
+) -> Iterator[Callable[[Progress], None]]:
     """Show a view for the length of a block; return what the driver calls with its progress."""
     console = Console(stderr=True, highlight=False)
     if verbose:

@@ -25,7 +25,7 @@ from aiohttp import ClientPayloadError, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import HttpProcessingError
 
-from coati.live.failures import BadAnswerError
+from coati.live.failures import DownloadError, FailureReason
 
 # The empty line that ends headers; not one before them, of which there may be many.
 _END_OF_HEADERS = re.compile(rb"[^\r\n]\r?\n\r?\n")
@@ -76,7 +76,7 @@ class _AnswerProtocol(ResponseHandler):
         super().data_received(data)
         error = self.exception()
         if isinstance(error, HttpProcessingError):
-            self._end_body(BadAnswerError(error.message[:200]))
+            self._end_body(DownloadError(FailureReason.BAD_ANSWER, error.message[:200]))
             if self.transport is not None:
                 # Closing, as aiohttp does, waits under TLS until the server agrees.
                 self.transport.abort()

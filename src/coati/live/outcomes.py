@@ -13,9 +13,8 @@ from scrapy.exceptions import IgnoreRequest
 from coati.live.failures import (
     FailureReason,
     HostEndedError,
-    OfflineError,
+    NotAskedError,
     PrivateAddressError,
-    QueryRefusedError,
     failure_reason,
 )
 from coati.live.header_texts import header_pairs, header_text
@@ -160,9 +159,7 @@ class ResponseReader:
         if isinstance(error, HostEndedError):
             known = str(error) in {SkipReason.HOST_BUDGET, SkipReason.ROBOTS}
             return FetchResult(Refused(SkipReason(str(error)) if known else SkipReason.HOST_FAILING))
-        if isinstance(error, OfflineError):
-            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
-        if isinstance(error, QueryRefusedError):
+        if isinstance(error, NotAskedError):
             return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
@@ -280,7 +277,7 @@ def _without_content(request: Request, response: Response, size: int) -> Outcome
     if response.status != NOT_MODIFIED:
         return Failure(response.status, size, f"status {response.status}")
     if response.request is None or response.request.meta.get(CONDITIONAL) != request.url:
-        return Failure(response.status, size, FailureReason.NOT_ASKED)
+        return Failure(response.status, size, FailureReason.UNREQUESTED_304)
     return Unchanged(response.status, size)
 
 

@@ -225,4 +225,4 @@ class RobotsAnswerMiddleware:
     def _log(self, url: str, status: int, size_bytes: int, reason: str = "") -> None:
         drive = self._drive()
         if drive is not None:
-            drive.rules_came(url, status, size_bytes, reason)
+            drive.robots_received(url, status, size_bytes, reason)

@@ -135,7 +135,7 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
 
     def terminate() -> None:
         interrupt()
-        timers.extend(loop.call_later(_TERM_SECONDS, drive.let_go) for drive in drives)
+        timers.extend(loop.call_later(_TERM_SECONDS, drive.abandon) for drive in drives)
 
     def hang_up() -> None:
         leave_closed_terminal()

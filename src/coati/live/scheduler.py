@@ -380,7 +380,7 @@ class StrategyScheduler(BaseScheduler):
         busy = any(slot.transferring for slot in engine.downloader.slots.values())
         self._quiet_checks = 0 if busy else self._quiet_checks + 1
         if self._quiet_checks >= _QUIET_CHECKS:
-            self._drive.let_go()
+            self._drive.abandon()
         elif not self._drive.aborted:
             self._check_call = call_later(_CHECK_SECONDS, self._check_transfers)
 
@@ -391,7 +391,7 @@ class StrategyScheduler(BaseScheduler):
 
     def _on_deadline(self) -> None:
         self._drive.stop(StopReason.BUDGET_SECONDS)
-        self._deadline_call = call_later(_GRACE_SECONDS, self._drive.let_go)
+        self._deadline_call = call_later(_GRACE_SECONDS, self._drive.abandon)
 
     def _wake_at_time(self, at: float, now: float) -> None:
         if self._wake_call is not None:

@@ -51,12 +51,12 @@ class SignOfLifeMiddleware:
         """Ask for a sign of life where the retry needs one; a bad one takes the place of its answer."""
         drive: Drive = self._crawler.spider.drive  # type: ignore[union-attr]  # the spider is ours
         chosen: Request | None = request.meta.get(REQUEST)
-        url = None if chosen is None else drive.outages.proof(chosen)
+        url = None if chosen is None else drive.outages.probe_url(chosen)
         if chosen is None or url is None or not drive.charge(chosen.id):
             return None
         bad = await self._ask(url)
         if bad is None:
-            drive.hear_from(url)
+            drive.host_answered(url)
             return None
         drive.charge(chosen.id, -1)
         if isinstance(bad, Exception):

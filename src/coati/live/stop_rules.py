@@ -38,7 +38,7 @@ class StopRules:
         self._defers = defers
         self._silent = self._limited = 0
 
-    def hear(self) -> None:
+    def answered(self) -> None:
         """Take note that somebody answered."""
         self._silent = self._limited = 0
 

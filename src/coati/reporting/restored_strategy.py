@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.errors import CoatiError
 from coati.model import Link
 from coati.runs.reader import RunReader
-from coati.runs.restoring import Tail, load_newest
+from coati.runs.restoring import LogTail, load_newest
 from coati.runs.snapshots import SnapshotFiles
 from coati.runs.tag_path_text import path_from_text
 from coati.strategies.strategy import Explained, Explains, Strategy
@@ -83,5 +83,5 @@ def restored_strategy(run: RunReader, settings: RunSettings, before_event: int |
     start = load_newest(usable, lambda: new_strategy(settings), form.unpack, messages)
     if before_event is not None and end - start.event > _MOST_REDONE:
         raise LookupError(f"event {before_event} is {end - start.event} events from the next snapshot")
-    Tail(run.connection, start.event, start.link, end).redo(start.strategy)
+    LogTail(run.connection, start.event, start.link, end).redo(start.strategy)
     return start.strategy

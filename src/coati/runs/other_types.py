@@ -27,7 +27,7 @@ def other_types(connection: Connection, settings: Mapping[str, object]) -> list[
 
     Runs that look for pages or repositories instead of files have none.
     """
-    if settings.get("types", "none") == "none" or settings.get("words"):
+    if settings.get("types", "none") == "none" or settings.get("topic"):
         return []
     rows = map(OtherType._make, connection.execute(_OTHERS))
     return [row for row in rows if can_be_wanted(row.media_type)]

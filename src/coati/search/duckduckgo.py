@@ -26,7 +26,7 @@ class DuckDuckGo:
         self._region = "us-en" if language == "en" else f"wt-{language.partition('-')[0].lower()}"
 
     def search(self, query: Query) -> Hits:
-        """Answer a query; raises `ConnectionError` where it cannot be asked now."""
+        """Answer a query; raise `ConnectionError` where it cannot be queried now."""
         from ddgs import DDGS
         from ddgs.exceptions import DDGSException
 
@@ -35,6 +35,6 @@ class DuckDuckGo:
         except DDGSException as error:
             if "no results" in str(error).lower():
                 return bounded_hits(())
-            raise ConnectionError("DuckDuckGo does not answer") from error
+            raise ConnectionError("DuckDuckGo does not respond") from error
         hits = list(hits_in(found, "href", "title", "body"))
         return bounded_hits(hits, more=len(hits) == _RESULTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from coati.runs.failed_urls import next_retry, retries
 from coati.runs.snapshots import SnapshotForm
 from coati.settings.crawl_plan import CrawlResources, crawl_plan, new_strategy
 
@@ -22,10 +23,11 @@ def retry_plans(settings: RunSettings, around: CrawlResources) -> Iterator[Crawl
     """
     if around.store is None:
         return
-    for name, urls in around.store.retries():
+    log = around.store.log.connection
+    for name, urls in retries(log):
         yield _plan(settings, around, name, urls)
     if settings.retry_failed:
-        name, urls = around.store.next_retry()
+        name, urls = next_retry(log)
         if urls:
             yield _plan(settings, around, name, urls)
 

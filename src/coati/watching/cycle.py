@@ -133,7 +133,7 @@ def run_cycle(
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
-        trouble = _clock_behind(store.last_logged_time, clock(), options.every)
+        trouble = _clock_behind(store.log.last_time(), clock(), options.every)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
         plan = replace(_plan(settings, known, options, resources), new_strategy=new_strategy, clock=clock)
@@ -225,16 +225,16 @@ def _clock_behind(last_logged: float, now: float, every: float) -> list[str]:
     if last_logged - now < every:
         return []
     then, here = to_iso(last_logged), to_iso(now)
-    told = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
-    return [told + " If the clock was wrong then, begin another watch with --out"]
+    message = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
+    return [message + " If the clock was wrong then, begin another watch with --out"]
 
 
 def _backlog(waiting: int, follow: int) -> list[str]:
     """Say that more new links come than are followed."""
     if not follow or waiting <= _MANY_CYCLES * follow:
         return []
-    told = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
-    return [told + " Pages take turns, so that none is left out; raise --follow to keep up"]
+    message = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
+    return [message + " Pages take turns, so that none is left out; raise --follow to keep up"]
 
 
 def _last_event(folder: Path) -> int:

@@ -61,13 +61,13 @@ def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | 
     """Report what was not reported yet, until ``stop`` is set; returns what went wrong, in words."""
     if not listeners:
         return []
-    told = _told(folder)
-    untold = [change for change in read_changes(folder) if change.id not in told]
+    notified = _notified(folder)
+    pending = [change for change in read_changes(folder) if change.id not in notified]
     wrong = []
     unreached = 0
-    for done, change in enumerate(untold):
+    for done, change in enumerate(pending):
         if unreached == UNREACHED:
-            left = format_count(len(untold) - done, "other change")
+            left = format_count(len(pending) - done, "other change")
             wrong.append(f"{left} will be reported after the next cycle")
             break
         if stop is not None and stop.is_set:
@@ -85,7 +85,7 @@ def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | 
     return wrong
 
 
-def _told(folder: Path) -> set[str]:
+def _notified(folder: Path) -> set[str]:
     path = folder / TOLD
     return set(path.read_text(encoding="ascii", errors="replace").split()) if path.is_file() else set()
 

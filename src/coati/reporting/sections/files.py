@@ -18,7 +18,7 @@ from coati.reporting.safe_html import (
     web_address,
     web_link,
 )
-from coati.reporting.tables import Cell, Column, counted, table
+from coati.reporting.tables import Column, TableCell, counted, table
 from coati.runs.other_types import other_types
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.times import format_moment
@@ -152,7 +152,7 @@ def _types_table(rows: list[Row]) -> Html:
         Column("Type"),
         Column("Files", numeric=True),
         Column(""),
-        Column("Together", numeric=True),
+        Column("Total size", numeric=True),
         Column("Smallest", numeric=True),
         Column("Largest", numeric=True),
     )
@@ -179,7 +179,7 @@ def _not_wanted(connection: Connection, facts: RunFacts) -> Html | None:
     cells = [
         (
             element("span", shortened(type_name(row.media_type), 60), title=shortened(row.media_type)),
-            Cell(format_count(row.files), row.files),
+            TableCell(format_count(row.files), row.files),
             web_link(row.example, facts.on_site(row.example), 90),
         )
         for row in rows[:_MAX_TYPES]
@@ -207,7 +207,7 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
             web_link(row["found_on"], facts.on_site(row["found_on"]), 70) if row["found_on"] else "",
             shortened(type_name(row["type"]), 40),
             _size(row["size_bytes"]),
-            Cell(
+            TableCell(
                 element("span", format_moment(row["fetched_at"], short=True), class_="date"),
                 row["fetched_at"],
             ),
@@ -245,5 +245,5 @@ def _clean(text: str) -> str:
     return shortened(text, _MAX_ADDRESS_CHARS)
 
 
-def _size(size_bytes: int) -> Cell:
-    return Cell(format_bytes(size_bytes), size_bytes)
+def _size(size_bytes: int) -> TableCell:
+    return TableCell(format_bytes(size_bytes), size_bytes)
