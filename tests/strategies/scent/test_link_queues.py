@@ -227,6 +227,21 @@ def test_the_best_of_a_block_are_those_with_the_highest_scores() -> None:
     assert len(kinds.best_in(0, 500)) == 50
 
 
+def test_the_best_of_all_kinds_are_found_in_any_block_and_their_links_counted() -> None:
+    kinds = LinkQueues(2)
+    for key in range(3 * BLOCK):
+        kinds.push(kinds.place(row(key + 1)), key)
+        kinds.set_score(key, key % BLOCK / BLOCK)
+    assert sorted(kinds.best_kinds(3).tolist()) == [BLOCK - 1, 2 * BLOCK - 1, 3 * BLOCK - 1]
+    kinds.take(BLOCK - 1)
+    assert sorted(kinds.best_kinds(2).tolist()) == [2 * BLOCK - 1, 3 * BLOCK - 1]
+    assert len(kinds.best_kinds(9999)) == 3 * BLOCK - 1
+    for number in (5000, 5001, 5002):
+        kinds.push(7, number)
+    assert [kinds.count(7, most) for most in (9, 4, 2, 0)] == [4, 4, 2, 0]
+    assert kinds.count(BLOCK - 1, 9) == 0
+
+
 def test_kinds_beyond_the_first_blocks_are_found_too() -> None:
     kinds = LinkQueues(2, seed=5)
     for key in range(4 * BLOCK):

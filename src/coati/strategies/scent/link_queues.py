@@ -3,7 +3,7 @@
 Scores change with everything that is learnt, and to work all of them out again at each step would cost time
 in proportion to the frontier. Here a score may be old. Kinds stand in blocks; the best score of each block is
 kept, so that finding the best kind looks at one number per block and then into one block. Whoever owns the
-scores refreshes them: a whole block (`waiting_in`), its best (`best_in`).
+scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), the best of all (`best_kinds`).
 
 Links of one kind wait in the order of their discovery, and there neighbours are alike: editions of one year,
 pages of one letter. So where a link disappoints, some are skipped, and more with each that follows
@@ -173,6 +173,14 @@ class LinkQueues:
             self._free.append(kind)
             self.set_score(kind, EMPTY)
 
+    def count(self, kind: int, most: int) -> int:
+        """Count the links of a kind that wait, up to ``most``."""
+        counted, number = 0, self._first[kind]
+        while number != _NONE and counted < most:
+            counted += 1
+            number = self._behind[number]
+        return counted
+
     def skip_ahead(self, kind: int) -> None:
         """Put some of a kind's links behind the others: one, and twice as many each further time."""
         passed = self._passed[kind] = min(_MOST_PASSED, 2 * self._passed.get(kind, 0) or 1)
@@ -249,7 +257,13 @@ class LinkQueues:
 
     def best_in(self, block: int, most: int) -> npt.NDArray[np.intp]:
         """Return the kinds of a block with the highest scores."""
-        waiting = self.waiting_in(block)
+        return self._best_of_these(self.waiting_in(block), most)
+
+    def best_kinds(self, most: int) -> npt.NDArray[np.intp]:
+        """Return the kinds of all blocks with the highest scores."""
+        return self._best_of_these((self._scores[: self._size] != _EMPTY_32).nonzero()[0], most)
+
+    def _best_of_these(self, waiting: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
         if len(waiting) > most:
             waiting = waiting[self._scores.take(waiting).argpartition(len(waiting) - most)[-most:]]
         return waiting
