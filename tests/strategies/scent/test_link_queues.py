@@ -229,6 +229,21 @@ def test_the_best_of_a_block_are_those_with_the_highest_scores() -> None:
     assert len(queues.best_in(0, 500)) == 50
 
 
+def test_the_best_of_all_queues_are_found_in_any_block_and_their_links_counted() -> None:
+    queues = LinkQueues(2)
+    for key in range(3 * BLOCK):
+        queues.push(queues.place(row(key + 1)), key)
+        queues.set_score(key, key % BLOCK / BLOCK)
+    assert sorted(queues.best_queues(3).tolist()) == [BLOCK - 1, 2 * BLOCK - 1, 3 * BLOCK - 1]
+    queues.take(BLOCK - 1)
+    assert sorted(queues.best_queues(2).tolist()) == [2 * BLOCK - 1, 3 * BLOCK - 1]
+    assert len(queues.best_queues(9999)) == 3 * BLOCK - 1
+    for number in (5000, 5001, 5002):
+        queues.push(7, number)
+    assert [queues.count(7, most) for most in (9, 4, 2, 0)] == [4, 4, 2, 0]
+    assert queues.count(BLOCK - 1, 9) == 0
+
+
 def test_queues_beyond_the_first_blocks_are_found_too() -> None:
     queues = LinkQueues(2, seed=5)
     for key in range(4 * BLOCK):

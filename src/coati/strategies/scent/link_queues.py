@@ -3,7 +3,8 @@
 Scores change with everything that is learnt, and to work all of them out again at each step would cost time
 in proportion to the frontier. Here a score may be old. Queues stand in blocks; the best score of each block
 is kept, so that finding the best queue looks at one number per block and then into one block. Whoever owns
-the scores refreshes them: a whole block (`waiting_in`), its best (`best_in`).
+the scores refreshes them: a whole block (`waiting_in`), its best (`best_in`), or the best of all blocks
+(`best_queues`).
 
 Links of one queue wait in the order of their discovery, and there neighbours are alike: editions of one year,
 pages of one letter. So where a link disappoints, some are skipped, and more with each that follows
@@ -173,6 +174,14 @@ class LinkQueues:
             self._free.append(queue)
             self.set_score(queue, EMPTY)
 
+    def count(self, queue: int, most: int) -> int:
+        """Count the links of a queue that wait, up to ``most``."""
+        counted, number = 0, self._first[queue]
+        while number != _NONE and counted < most:
+            counted += 1
+            number = self._behind[number]
+        return counted
+
     def skip_ahead(self, queue: int) -> None:
         """Put some of a queue's links behind the others: one, and twice as many each further time."""
         skipped = self._skipped[queue] = min(_MOST_SKIPPED, 2 * self._skipped.get(queue, 0) or 1)
@@ -249,7 +258,13 @@ class LinkQueues:
 
     def best_in(self, block: int, most: int) -> npt.NDArray[np.intp]:
         """Return the queues of a block with the highest scores."""
-        waiting = self.waiting_in(block)
+        return self._best_of_these(self.waiting_in(block), most)
+
+    def best_queues(self, most: int) -> npt.NDArray[np.intp]:
+        """Return the queues of all blocks with the highest scores."""
+        return self._best_of_these((self._scores[: self._size] != _EMPTY_32).nonzero()[0], most)
+
+    def _best_of_these(self, waiting: npt.NDArray[np.intp], most: int) -> npt.NDArray[np.intp]:
         if len(waiting) > most:
             waiting = waiting[self._scores.take(waiting).argpartition(len(waiting) - most)[-most:]]
         return waiting
