@@ -498,8 +498,8 @@ class Scent:
     def _promise_ahead(self) -> float:
         """Return the mean of what the next links promise by what is known now.
 
-        Only the queues with the highest scores so far are scored again: to score all of them would change it by a
-        hundredth, and cost several times as much as the rest of a request.
+        Only the queues with the highest scores so far are scored again: to score all of them would change it
+        by a hundredth, and cost several times as much as the rest of a request.
         """
         queues = self._queues.best_queues(_LOOKED_AT)
         scores = self._scores.scores(self._queues.columns(queues), hope=0.0)
