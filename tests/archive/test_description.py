@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, meta: ArchiveMeta) -> None
     [
         ("format = 2", "format = 3", "its format is 3, and this version of Coati reads 2"),
         ("start_url", "start-url", "unknown key 'start-url'"),
-        ('name = "example"', "name = 3", "3 should be a text"),
+        ('name = "example"', "name = 3", "3 should be a string"),
         ("[types]", "[typen]", "unknown key 'typen'"),
         ("extensions = []", "extensions = 'x'", "should be a list"),
         ("format = 2", "format = ", "Invalid value"),
