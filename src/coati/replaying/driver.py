@@ -144,6 +144,6 @@ def _clock(site: ReplaySource, options: ReplayOptions) -> tuple[SimulatedClock, 
         return options.clock or SimulatedClock(options.begin or 0.0), math.inf
     span = site.span()
     if span is None:
-        raise UsageError(f"the archive {site.name} says of no capture when it was made: it is not a history")
+        raise UsageError(f"the archive {site.name} has no time of any capture: it is not a history")
     begin = span[0] if options.begin is None else options.begin
     return options.clock or SimulatedClock(begin), span[1]

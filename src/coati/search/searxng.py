@@ -29,13 +29,11 @@ class SearxNg:
         base = normalise(url)
         if userinfo_of(url) is not None:
             raise ConfigError(
-                "searxng=URL: a user and a password do not belong into the address, which the files of a run"
+                "searxng=URL: a user and a password do not belong in the URL, which the files of a run"
                 " keep; set the environment variable SEARXNG_AUTH to user:password"
             )
         if base is None:
-            raise ConfigError(
-                f"searxng={url}: not the address of a server; one looks like http://localhost:8888"
-            )
+            raise ConfigError(f"searxng={url}: not the URL of a server; one looks like http://localhost:8888")
         if "?" in base:
             # Not repeated here: it may hold a key.
             raise ConfigError("searxng=URL: leave out the part from ? on; the URL of a server has none")

@@ -71,7 +71,7 @@ def test_taking_out_of_turn_and_dropping() -> None:
     assert queue.take("http://a.test/2") == task("a", Stage.CHECK, "2", group=2)
     assert queue.drop_of_host("a.test", lambda waiting: waiting.group == 1) == ["http://a.test/1"]
     assert drained(queue) == ["a.test/3"]
-    with pytest.raises(ValueError, match="does not wait"):
+    with pytest.raises(ValueError, match="is not waiting"):
         queue.take("http://a.test/1")
 
 

@@ -361,7 +361,7 @@ class Watch:
             if page >= 0 and self._is_time(now):
                 self._begin(now)
             if page < 0 or self._cycle is None or not self._cycle.is_open(page):
-                raise ValueError(f"{url} does not wait for a visit")
+                raise ValueError(f"{url} is not waiting for a visit")
             self._take(page)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
