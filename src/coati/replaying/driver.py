@@ -1,7 +1,7 @@
 """Drive a strategy over an archived site as fast as the processor allows: no network, no real clock.
 
 Time is simulated: a request takes a second, and where the strategy waits the clock skips ahead. Over a
-history each request is answered as of its time, which begins where the archive does or where one likes.
+history each request is answered as of its time, which begins where the archive does or at a given time.
 """
 
 from __future__ import annotations

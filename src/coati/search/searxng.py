@@ -2,7 +2,7 @@
 
 Its server must allow the JSON format (``search: formats: [html, json]`` in its settings.yml); one that does
 not answers 403. One that needs a password gets it from the environment (``SEARXNG_AUTH=user:password``),
-since an address is kept in the files of a run.
+since a URL is kept in the files of a run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coati.web.urls import normalise, userinfo_of
 
 
 class SearxNg:
-    """Asks the SearXNG server at a URL."""
+    """Queries the SearXNG server at a URL."""
 
     name = "searxng"
     abilities = frozenset({Ability.KEYWORDS})

@@ -40,7 +40,7 @@ class Wayback:
         self._base = base_url
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it, each once."""
+        """Return the request for files of a host and those below it, each once."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._base}/cdx/search/cdx?url={host}&matchType=domain&output=json&collapse=urlkey"
@@ -84,7 +84,7 @@ class CommonCrawl:
         self._index = ""
 
     def preparation(self) -> ProviderRequest | None:
-        """Ask which indexes there are; that changes monthly."""
+        """Return the request for the list of indexes, which changes monthly."""
         return None if self._index else ProviderRequest(f"{self._base}/collinfo.json")
 
     def prepare(self, body: bytes, content_type: str) -> None:
@@ -98,7 +98,7 @@ class CommonCrawl:
         self._index = newest
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it."""
+        """Return the request for files of a host and those below it."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._index}?url=*.{host}/*&output=json&fl=url,timestamp,mime,length,filename,offset"
