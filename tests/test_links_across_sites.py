@@ -26,7 +26,7 @@ def test_what_sites_share_is_told_across() -> None:
     assert area(from_others, sites[0].answers) == 1
 
 
-def test_what_one_site_alone_has_is_told_by_itself_only() -> None:
+def test_what_one_site_alone_has_is_learnt_from_itself_only() -> None:
     known = [a_site(FIRST_OWN + 10 * number) for number in range(3)]
     rows_to_predict = a_site(500, telling=False)
     assert area(across(known, rows_to_predict.rows), rows_to_predict.answers) == 0.5

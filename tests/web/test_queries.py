@@ -109,7 +109,7 @@ def test_the_same_word_in_another_unicode_form_is_the_same_query() -> None:
         ("", "not the URL of a query"),
     ],
 )
-def test_what_is_no_query_says_why(odd: str, complaint: str) -> None:
+def test_what_is_not_a_query_says_why(odd: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse_query(odd)
 

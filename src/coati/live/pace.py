@@ -168,7 +168,7 @@ class PaceMiddleware:
         for agent in self._agents:
             asked = robotparser.crawl_delay(agent)
             if asked is not None:
-                self._tell(host, self.pace.ask_delay(host, asked))
+                self._tell(host, self.pace.set_crawl_delay(host, asked))
 
     async def _take_turn(self) -> bool:
         """Let the requests of this process leave one after the other, unless no delay is wanted at all."""

@@ -52,7 +52,7 @@ def test_stages_then_groups_then_worth_then_arrival() -> None:
     assert len(queue) == 0
 
 
-def test_hosts_that_may_not_be_asked_sleep_until_they_are_woken() -> None:
+def test_hosts_that_may_not_get_a_request_sleep_until_they_are_woken() -> None:
     queue, hosts = TaskQueue(), SomeHosts("a.test")
     queue.push(task("a"))
     queue.push(task("b"))
