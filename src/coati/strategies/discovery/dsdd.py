@@ -389,7 +389,7 @@ class Dsdd(TaskStrategy):
         if action is Action.KEYWORDS:
             for term in self._next_terms(self._settings.terms_per_pull):
                 self._used_terms.add(term)
-                self._ask(keyword_query(self._settings, term, self._queries), blank)
+                self._queue_query(keyword_query(self._settings, term, self._queries), blank)
             return
         seeds = list(self._unused(action))[: self._settings.seeds_per_pull]
         for number in seeds:
@@ -407,11 +407,13 @@ class Dsdd(TaskStrategy):
                 self._propose(url, blank)
         elif action is Action.RELATED:
             terms = frequent_terms([seed.words], self._stop_words, self._settings.terms_per_pull)
-            self._ask(related_query(self._settings, seed.url, seed.title, terms, self._queries), blank)
+            self._queue_query(
+                related_query(self._settings, seed.url, seed.title, terms, self._queries), blank
+            )
         else:
-            self._ask(backlinks_query(self._settings, seed.url, self._queries), blank)
+            self._queue_query(backlinks_query(self._settings, seed.url, self._queries), blank)
 
-    def _ask(self, query: Query, blank: Task) -> None:
+    def _queue_query(self, query: Query, blank: Task) -> None:
         self._queries += 1
         self._want(blank._replace(url=query.address))
 
