@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -140,6 +141,77 @@ ENGINE_TROUBLE: Final = {
     ),
 }
 """What people are told of a search that got nothing from its engine."""
+
+
+RUNNING: Final = StopWords(
+    "it is still running",
+    "The run is still running; this report shows its state when the report was written.",
+)
+NOT_RECORDED: Final = StopWords(
+    "no reason was recorded",
+    "It ended without a recorded reason; everything that was counted is saved.",
+    RESUME,
+)
+CYCLE_FINISHED: Final = StopWords(
+    "the last cycle was finished",
+    "The last cycle was finished.",
+    "The next cycle visits pages again: run the same command, or use --every.",
+)
+SEARCH_FINISHED: Final = StopWords(
+    StopReason.FINISHED.value,
+    "Every query and every page that it wanted to check was requested.",
+)
+
+# What people are told of a run that got nothing from its start page.
+FORBIDDEN_START: Final = StopWords(
+    "robots.txt forbids the start page",
+    "The site's robots.txt does not allow crawlers to request the start page.",
+    "--dry-run shows the rules. Ask the site's owner for permission (--contact tells them who you are).",
+)
+ALLOW_PRIVATE: Final = "To allow it, add --limits allow_private=true."
+PRIVATE_START: Final = StopWords(
+    "the start URL is in a private network",
+    "The host of the start URL is in a private network, which Coati does not request by default.",
+    ALLOW_PRIVATE,
+)
+NO_ROBOTS_TXT: Final = StopWords(
+    "the site's robots.txt could not be read",
+    "The server failed or did not respond when asked for robots.txt, and without it nothing may be requested."
+    " This is an outage, not a ban.",
+    "Wait a few hours, then run the same command.",
+)
+LOGIN_REQUIRED: Final = StopWords(
+    "the site requires a login",
+    "The site requires a login (401) for the start page.",
+    "If you have access, use --user NAME with --password-file FILE, --header 'Authorization: ...' or"
+    " --cookies.",
+)
+START_REFUSED: Final = StopWords(
+    StopReason.REFUSED.value,
+    "The server forbids the start page (403).",
+    "If it opens in your browser, try --cookies or --header with what the browser sends. Otherwise ask the"
+    " site's owner for permission (--contact tells them who you are).",
+)
+
+
+def redirected_start(url: str) -> StopWords:
+    """Return the words for a start page that redirects to another site."""
+    return StopWords(
+        "the start page redirects to another site",
+        f"The start page redirects to another site: {url}.",
+        f"Start there: coati crawl {shlex.quote(url)}",
+    )
+
+
+def strategy_left_site(url: str) -> StopWords:
+    """Return the words for a strategy that requested another site, which no strategy of ours does."""
+    return StopWords(
+        "the strategy asks for another site",
+        f"The strategy asked for {url}, which is outside the site or the chosen part of it. It got nothing"
+        " else.",
+        "A strategy may ask for the start URLs, for links of the pages that it observes, and for where these"
+        " redirect to. If it should leave the site, use --scope any.",
+    )
 
 
 def words_for_search(queries_waiting: int, gave_up_after: int) -> StopWords | None:

@@ -5,9 +5,10 @@ syntax has a module that counts its statements in the tree of the page; nothing 
 fetched, and a context that points to a remote file is never asked for. Most pages hold no sign of any syntax
 in their bytes, and are not even parsed.
 
-What is counted is what the field's extractors count, with three exceptions (docs/decisions/0023): statements
-of Open Graph and its like are no RDFa, roles and relations for browsers are none either, and class names of a
-popular style sheet (``h-full``) are no microformats. `benchmarks/markup_agreement.py` measures the agreement.
+What is counted is what the field's extractors count, with three exceptions
+(docs/decisions/0023-labels-of-structured-data.md): statements of Open Graph and its like are no RDFa, roles
+and relations for browsers are none either, and class names of a popular style sheet (``h-full``) are no
+microformats. `benchmarks/markup_agreement.py` measures the agreement.
 """
 
 from __future__ import annotations
