@@ -112,7 +112,7 @@ class SkippedUrl:
 
 @dataclass(frozen=True, slots=True)
 class ScoreReason:
-    """One reason of the strategy: its words, and how much lower the score would be without it."""
+    """One reason of the strategy: its words, and how it changes the score."""
 
     words: str
     contribution: float
@@ -122,10 +122,10 @@ class ScoreReason:
 class Explanation:
     """Everything that a run knows of a URL.
 
-    ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
-    when the URL was chosen, or as they stand now if it waits. ``missing`` says what could not be found out,
-    and why. ``site`` is what a search for repositories decided about the URL's site, ``watched`` how a watch
-    visits the page.
+    ``score`` is the one that decides, unless ``score_decided`` is false. ``reasons`` are the strategy's, the
+    strongest first: as they stood when the URL was chosen, or as they stand now if it waits. ``missing``
+    says what could not be found out, and why. ``site`` is what a search for repositories decided about the
+    URL's site, ``watched`` how a watch visits the page.
     """
 
     url: str
@@ -138,6 +138,7 @@ class Explanation:
     siblings: GroupStanding | None = None
     strategy: str = ""
     score: float | None = None
+    score_decided: bool | None = None
     reasons: tuple[ScoreReason, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
