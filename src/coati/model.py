@@ -38,7 +38,7 @@ class OutcomeKind(StrEnum):
 
 
 class Method(StrEnum):
-    """How a URL is asked for; each costs one request."""
+    """How a URL is requested; each costs one request."""
 
     GET = "GET"
     HEAD = "HEAD"

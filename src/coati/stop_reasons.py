@@ -40,7 +40,7 @@ class StopReason(StrEnum):
 
     @property
     def resumable(self) -> bool:
-        """Whether it makes sense to resume the run: something was left that could be asked for."""
+        """Whether it makes sense to resume the run: something was left to request."""
         return self not in {StopReason.FINISHED, StopReason.START_UNREACHABLE, StopReason.REFUSED}
 
     @property
@@ -160,8 +160,8 @@ def words_for_search(queries_waiting: int, gave_up_after: int) -> StopWords | No
     if queries_waiting:
         left = format_count(queries_waiting, "query is", "queries are")
         return StopWords(
-            f"{StopReason.FINISHED.value}, and no engine may be asked more often",
-            f"It asked its search engines as often as it may, and {left} left.",
+            f"{StopReason.FINISHED.value}, and no engine takes more queries",
+            f"It sent as many queries to its search engines as it may, and {left} left.",
             _larger("--max-queries"),
         )
     return None

@@ -165,17 +165,17 @@ def test_a_quota_of_queries_and_then_more_of_it(coati: Coati, web: tuple[Path, P
     said = coati(*how(web, "--out", "rain", "--max-queries", 1))
     assert said.code == 0
     assert "continue with a larger --max-queries" in said.err
-    assert "Stopped: nothing was left to request, and no engine may be asked more often." in said.out
+    assert "Stopped: nothing was left to request, and no engine takes more queries." in said.out
     assert _queries("rain") == 1
     report = Path("rain/report.html").read_text(encoding="utf-8")
-    assert "It asked its search engines as often as it may" in report
+    assert "It sent as many queries to its search engines as it may" in report
     assert "run the same command with a larger --max-queries" in report
     assert "All known URLs" not in report
     more = coati("discover", "rain", "--max-queries", 100, "--quiet", "--format", "json")
     assert lines_of(more.out)[-1]["repositories"] == len(ALL)
     assert _queries("rain") > 1
     report = Path("rain/report.html").read_text(encoding="utf-8")
-    assert "It asked its search engines as often as it may" not in report
+    assert "It sent as many queries to its search engines as it may" not in report
     assert "Every query and every page that it wanted to check was requested." in report
 
 

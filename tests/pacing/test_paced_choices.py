@@ -58,7 +58,7 @@ def test_what_is_on_its_way_is_limited() -> None:
     assert sender.ask(0.5, choose) == "c/3"
 
 
-def test_a_request_for_a_busy_host_waits_and_others_go_on() -> None:
+def test_a_request_for_a_busy_host_waits_and_others_continue() -> None:
     sender, choose = Sender(concurrency=3, one_site=False), Chooser("aaabc")
     assert sender.ask(0.0, choose) == "a/1"
     assert [sender.ask(0.1, choose) for _ in range(3)] == ["b/4", "c/5", None]

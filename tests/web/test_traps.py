@@ -181,7 +181,7 @@ def test_one_page_under_many_addresses_brings_no_more_links() -> None:
     assert dropped == [{}, {}, {}, {"/four/a": Trap.DUPLICATE}, {"/five/a": Trap.DUPLICATE}]
 
 
-def test_equal_pages_that_lead_to_targets_go_on() -> None:
+def test_equal_pages_that_lead_to_targets_continue() -> None:
     crawl = Crawl(SMALL)
     for year in range(1990, 2020):
         assert crawl.page(f"/{year}/", f"/{year}/data.csv", body=b"<a href=data.csv>") == {}

@@ -65,7 +65,7 @@ class Archive:
         self._volumes = records
         self._lock = lock
         self._kept: dict[str, IndexRow] = {}
-        # All captures of URLs that were asked for as of a time before their newest one.
+        # All captures of URLs that were requested as of a time before their newest one.
         self._histories: dict[str, Sequence[IndexRow]] = {}
         self._look_ups = 0
         self._all_kept = False

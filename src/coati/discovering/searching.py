@@ -90,7 +90,7 @@ def discover(  # noqa: PLR0913 - each by name
 
     ``now`` is the time at which the session begins, in seconds since the epoch.
     """
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     searching: list[Searcher] = []

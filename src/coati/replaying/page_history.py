@@ -67,7 +67,7 @@ class PageHistory:
         """Answer a request as of a time; ``observed`` is what a run was last given of each page."""
         url = request.url
         if now is None:
-            raise UsageError("a history is asked as of a time")
+            raise UsageError("a history needs a time")
         place = self._place(url, now)
         if place is None:
             return Failure(_NOT_FOUND, 0, "not in the history")

@@ -217,7 +217,7 @@ class ReplaySite:
             return _redirect(entry, size)
         if kind is Kind.OTHER:
             return Other(entry.status, size, essence(entry.media_type))
-        return Failure(entry.status, 0, f"status {entry.status}" if entry.status else "no answer")
+        return Failure(entry.status, 0, f"status {entry.status}" if entry.status else "no response")
 
     def kind(self, entry: Entry) -> Kind:
         """Tell what an archived URL is, under the definition of targets in force."""
@@ -451,7 +451,7 @@ def _redirect(entry: Entry, size_bytes: int) -> Outcome:
 def _start_url(archive: Archive, wanted: str) -> str:
     url = normalise(wanted)
     if url is None:
-        raise UsageError(f"not a web address: {wanted!r}")
+        raise UsageError(f"not a URL: {wanted!r}")
     if archive.entry(url) is None:
         made_from = archive.meta.start_url
         raise UsageError(

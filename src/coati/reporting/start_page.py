@@ -53,7 +53,7 @@ _BY_REASON = {
     ),
     _NO_RULES: StopWords(
         "the site's robots.txt could not be read",
-        "The server failed or did not respond when asked for robots.txt, and without it nothing may be"
+        "The server failed or did not respond to the request for robots.txt, and without it nothing may be"
         " requested. This is an outage, not a ban.",
         "Wait a few hours, then run the same command.",
     ),
@@ -83,10 +83,10 @@ def failed_start(connection: Connection) -> StopWords | None:
     if reason == Refusal.SCOPE and redirected_from is None:
         # No strategy of ours does this.
         return StopWords(
-            "the strategy asks for another site",
-            f"The strategy asked for {url}, which is outside the site or the chosen part of it. It got"
+            "the strategy requests another site",
+            f"The strategy requested {url}, which is outside the site or the chosen part of it. It got"
             " nothing else.",
-            "A strategy may ask for the start URLs, for links of the pages that it observes, and for where"
+            "A strategy may request the start URLs, for links of the pages that it observes, and for where"
             " these redirect to. If it should leave the site, use --scope any.",
         )
     if reason == Refusal.SCOPE:
@@ -104,7 +104,7 @@ def few_links_in(connection: Connection) -> str:
     if found is None:
         return ""
     links, media_type = found
-    # What the software behind a site may list is asked for because of the page; it is not a link of the page.
+    # What the software behind a site may list is requested because of the page; it is not a link of the page.
     links -= sum(count for path, count in connection.execute(_PATHS_OF_FIRST) if is_of_api(path))
     refused = dict(connection.execute(_NOT_FOLLOWED).fetchall())
     (later,) = connection.execute(_LATER_LINKS).fetchone()

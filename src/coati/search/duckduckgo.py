@@ -35,6 +35,6 @@ class DuckDuckGo:
         except DDGSException as error:
             if "no results" in str(error).lower():
                 return bounded_hits(())
-            raise ConnectionError("DuckDuckGo does not answer") from error
+            raise ConnectionError("DuckDuckGo does not respond") from error
         hits = list(hits_in(found, "href", "title", "body"))
         return bounded_hits(hits, more=len(hits) == _RESULTS)

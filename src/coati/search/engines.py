@@ -43,7 +43,7 @@ class Engines:
             if name in self._providers:
                 raise ConfigError(f"two search engines have the name {name!r}")
             if not provider.delay_seconds >= 0:
-                raise ConfigError(f"{name}: there are 0 seconds or more between two queries")
+                raise ConfigError(f"{name}: the delay between queries must not be negative")
             self._providers[name] = provider
             if provider.max_queries is not None:
                 self._left[name] = provider.max_queries - asked(host)

@@ -62,7 +62,7 @@ class RevisitInTurn:
             self._meet(url)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Take what was deferred and may be asked again, else what is new, else what is due for a visit."""
+        """Take what was deferred and may be retried, else what is new, else what is due for a visit."""
         idle = not (self._new or self._due or self._in_flight)
         number = self._deferred.take(now, idle=idle)
         if number is not None:
@@ -92,7 +92,7 @@ class RevisitInTurn:
             if due == number:
                 del self._due[place]
                 return due
-        raise ValueError(f"{url} does not wait to be asked for")
+        raise ValueError(f"{url} does not wait to be requested")
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Meet the links of a page, count what changed, and let the URL wait for its next visit."""

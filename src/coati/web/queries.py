@@ -82,7 +82,7 @@ def parse_query(address: str) -> Query:
         raise UsageError(f"not the address of a query: {address[:60]!r}; {_FORM}")
     authority, mark, parameters = address.removeprefix(QUERY_SCHEME).partition("?")
     if not mark or not authority.startswith("//"):
-        raise UsageError(f"{address!r} asks for nothing: {_FORM}")
+        raise UsageError(f"{address!r} is an empty query: {_FORM}")
     engine = authority[2:].removesuffix("/")
     _check_engine(engine)
     pairs = parse_qsl(parameters, keep_blank_values=True)
@@ -111,7 +111,7 @@ def _normal_text(text: str, ability: Ability) -> str:
     if ability is not Ability.KEYWORDS:
         url = normalise(text)
         if url is None:
-            raise UsageError(f"{ability.value}= needs a web address, not {text[:60]!r}")
+            raise UsageError(f"{ability.value}= needs a URL, not {text[:60]!r}")
         return url
     # Terms come out of pages: whatever cannot be seen separates words at most.
     seen = "".join(character if character.isprintable() else " " for character in text)

@@ -71,7 +71,7 @@ class Replica:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ArchiveError(f"{path} cannot be read: {error!r}") from error
         if start_url is None:
-            raise ArchiveError(f"{path}: the start URL {site['start_url']!r} is not a web address")
+            raise ArchiveError(f"{path}: the start URL {site['start_url']!r} is not a URL")
         return ArchiveMeta(
             name=options.name or name,
             start_url=options.start_url or start_url,
@@ -121,10 +121,10 @@ def _parse_line(octets: bytes) -> _Line:
     given_url, status, media_type, size, kind, given_location, body_name = columns
     url = normalise(given_url)
     if url is None:
-        raise ValueError(f"{given_url[:200]!r} is not a web address")
+        raise ValueError(f"{given_url[:200]!r} is not a URL")
     location = normalise(given_location) if given_location else ""
     if location is None:
-        raise ValueError(f"the location {given_location[:200]!r} is not a web address")
+        raise ValueError(f"the location {given_location[:200]!r} is not a URL")
     entry = Entry(
         url,
         _number(status, _HIGHEST_STATUS),

@@ -139,7 +139,7 @@ class SnapshotTables:
         rows = list(self._rows(_PAGES))
         found = [f"http://feed-{row[0]}.test/" if self._are_feeds else normalise(row[3]) for row in rows]
         if not found or None in found:
-            raise ArchiveError(f"{self._folder / _PAGES} has no pages, or some without a web address")
+            raise ArchiveError(f"{self._folder / _PAGES} has no pages, or some without a URL")
         return [url for url in found if url is not None]
 
     def _times(self) -> list[float]:

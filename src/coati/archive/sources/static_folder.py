@@ -112,7 +112,7 @@ def _stays_inside(link: Path, root: Path) -> bool:
 def _records_of(path: Path, root: str, relative: str, report: Report) -> Iterator[Record]:
     url = normalise(root + relative)
     if url is None:
-        report(DamagedPart(str(path), "its name makes no web address"))
+        report(DamagedPart(str(path), "its name makes no URL"))
         return
     try:
         record = _record(path, url)

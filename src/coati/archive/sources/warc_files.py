@@ -1,6 +1,6 @@
 """WARC files of other tools: wget, Heritrix, Browsertrix, warcio and our own.
 
-What is read: HTTP responses, resources with a web address, and revisits. Everything else (requests, metadata,
+What is read: HTTP responses, resources with a URL, and revisits. Everything else (requests, metadata,
 notes of the tools to themselves) is skipped, as is "not modified": it says nothing new.
 """
 
@@ -55,7 +55,7 @@ class WarcFiles:
         if start_url is None:
             if not any(True for file in self._files for _ in read_captures(file, unreported)):
                 raise ArchiveError(
-                    f"{self._files[0].name} holds no answer of a website: it is empty, or no WARC file"
+                    f"{self._files[0].name} holds no response of a website: it is empty, or no WARC file"
                 )
             raise ArchiveError(
                 f"{self._files[0].name}: no page among the first records; "
