@@ -124,7 +124,7 @@ def print_sites(rows: Sequence[tuple[str, int, int, str]], columns: SiteColumns,
     table.add_column(columns.site, overflow="fold")
     for name in (columns.found, "requests", "per 100"):
         table.add_column(name, justify="right")
-    # A column in which nothing stands would only ask a question.
+    # An empty column would only raise a question.
     ends = any(end for *_, end in rows)
     if ends:
         table.add_column(columns.end, overflow="fold")

@@ -75,7 +75,7 @@ def _print_list(shown: ListShown) -> None:
     if not shown.pages:
         say(f"      {shown.answer}")
         return
-    more = ", and it goes on" if shown.more else ""
+    more = ", and more" if shown.more else ""
     listed = format_count(shown.links, "URL")
     pages = format_count(shown.pages, "page")
     say(f"      {listed} on {pages}{more}; {format_count(shown.wanted)} of the wanted types")

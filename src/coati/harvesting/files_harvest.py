@@ -313,7 +313,7 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
         return StopReason.INTERRUPTED
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
-    # Where no site is left that could be asked, the exit code tells.
+    # Where no site is left that could get requests, the exit code tells.
     if stops and all(stop.exit_code for stop in stops):
         return stops[0]
     # Sites that had their share have something left.

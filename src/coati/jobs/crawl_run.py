@@ -116,7 +116,7 @@ class CrawlRun:
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it."""
-        # Where nothing is left to ask for, nothing is to be expected of asking.
+        # Where nothing is left to request, nothing more can be expected.
         estimate = None if self.stop is StopReason.FINISHED else self.estimate
         return {
             "stop": self.stop.name.lower(),

@@ -96,7 +96,7 @@ def preview_place(place: RunPlace) -> Preview:
 
 def _look(settings: RunSettings, urls: Sequence[str], answers: StartAnswers) -> CrawlResult:
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
-    # Whoever asks for a preview wants to know now that nobody answers.
+    # A preview is to say at once that nobody answers.
     return crawl_starts_only(replace(plan, defers=False, finishes=False), urls)
 
 
@@ -211,7 +211,7 @@ def _described(start: StartAnswer) -> str:
         return f"not fetched ({outcome.reason})"
     if isinstance(outcome, Failure | Deferred):
         return outcome.reason
-    kind = "a page" if isinstance(outcome, Page) else "no page"
+    kind = "a page" if isinstance(outcome, Page) else "not a page"
     hops = f", after {format_count(start.hops, 'redirect')}" if start.hops else ""
     return f"{kind}, status {outcome.status}, {format_bytes(outcome.size_bytes)}{hops}"
 

@@ -1,4 +1,4 @@
-"""How a live crawl asks: how fast, for how long, how much of an answer it takes. Polite by default."""
+"""How a live crawl sends requests: how fast, for how long, how much it reads. Polite by default."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class LiveSettings:
     per_host: int = 1
     # Where a site's owner can complain: an address or a page. It stands in the User-Agent.
     contact: str = ""
-    # Under which name it asks; Coati's own, unless given.
+    # The User-Agent; Coati's own, unless given.
     agent: str = ""
     # Bytes per second that are taken off the wire, over all connections; None: as many as come.
     max_bytes_per_second: int | None = None
-    # Whether robots.txt is asked and obeyed. Off is for one's own sites.
+    # Whether robots.txt is fetched and obeyed. Off is for one's own sites.
     robots: bool = True
     # The largest file that is taken; one that declares more is not even begun.
     max_file_bytes: int = 1024 * _MIB
@@ -63,7 +63,7 @@ class LiveSettings:
     slow_window_seconds: float = 30.0
     # Hops from the first redirect to what it leads to.
     max_redirects: int = 10
-    # How often a URL is asked again that met an outage, before it is called broken; each time is charged.
+    # How often a URL is retried that met an outage, before it is called broken; each time is charged.
     # The first time comes after `retry_seconds`, each further one after four times as long, the last at the
     # end.
     retries: int = 3
@@ -85,7 +85,7 @@ class LiveSettings:
     render_seconds: float = 20.0
     render_requests: int = 50
     render_memory_bytes: int = 1024 * _MIB
-    # Whether private and loopback addresses may be asked. None: only if a start URL itself names one.
+    # Whether private and loopback addresses may get requests. None: only if a start URL itself names one.
     allow_private: bool | None = None
     # Whether a server must prove who it is. Off is for sites whose certificate has run out, and the like.
     verify_certificates: bool = True
@@ -140,7 +140,7 @@ class LiveSettings:
         return ("Coati", self.agent) if self.agent else ("Coati",)
 
     def allows_private(self, start_urls: Iterable[str]) -> bool:
-        """Tell whether private addresses may be asked in a crawl from these URLs.
+        """Tell whether private addresses may get requests in a crawl from these URLs.
 
         Only what the user wrote counts. A public name that happens to lead to a private address is the
         attack, not the permission. A query may find anything.

@@ -114,7 +114,7 @@ def explain_url(folder: Path, url: str) -> Explanation:
     """Say what a run knows of a URL, and what decided about it.
 
     A URL without a host is taken as one of the site, or as the name of a file that the run collected. Raises
-    `coati.errors.UsageError` if it is none.
+    `coati.errors.UsageError` if it is neither.
     """
     with RunReader(folder) as run:
         run.connection.execute("BEGIN")

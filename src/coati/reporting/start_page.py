@@ -71,7 +71,7 @@ def few_links_in(connection: Connection) -> str:
     if found is None:
         return ""
     links, media_type = found
-    # What the software behind a site may list is asked for because of the page; it is not a link of the page.
+    # What the software behind a site may list is requested because of the page; it is not a link of the page.
     links -= sum(count for path, count in connection.execute(_PATHS_OF_FIRST) if is_of_api(path))
     refused = dict(connection.execute(_NOT_FOLLOWED).fetchall())
     (later,) = connection.execute(_LATER_LINKS).fetchone()

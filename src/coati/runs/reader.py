@@ -37,7 +37,7 @@ class RunPoint(NamedTuple):
 
 
 class SessionRow(NamedTuple):
-    """One stretch of work on a run; ``ended_at`` is None while it goes on, or after a kill."""
+    """One stretch of work on a run; ``ended_at`` is None while it runs, or after a kill."""
 
     started_at: str
     ended_at: str | None
@@ -107,5 +107,5 @@ class RunReader:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self.close()
         if isinstance(error, sqlite3.Error):
-            # What is damaged may lie deep in the file, and is met by whoever asks for it.
+            # What is damaged may lie deep in the file, and is met by whoever reads it.
             raise RunError(f"the database in {self.layout.folder} cannot be read: {error}") from error

@@ -96,7 +96,7 @@ class CycleOptions(TypedDict, total=False):
 
 
 class WatchKeywords(CycleOptions, RequestOptions, total=False):
-    """What `coati.watch` takes by name: the options of a watch, and how sites are asked."""
+    """What `coati.watch` takes by name: the options of a watch, and how requests are sent."""
 
     every: float | str
 
