@@ -47,7 +47,7 @@ def test_a_strategy_that_asks_for_another_site_is_told_so(coati: Coati) -> None:
     said, report = crawl(coati, {"/": page("/a.csv")}, "--strategy", "leaving:elsewhere")
     assert said.code == 4
     assert "the strategy requested another site" in said.out
-    assert "asked for http://elsewhere.example/data/, which is outside the site" in said.err
+    assert "requested http://elsewhere.example/data/, which is outside the site" in said.err
     assert "use --scope any" in said.err
     assert "redirects" not in said.out
     assert "The strategy requested http://elsewhere.example/data/" in report
