@@ -8,10 +8,9 @@ import pytest
 
 from coati.model import Link
 from coati.reporting import Verdict, explain_url, restored_strategy
-from coati.reporting.explanation import ScoreReason
 from coati.runs.layout import Layout
 from coati.settings import RunSettings, crawl_plan
-from coati.strategies.strategy import Explained, Reason, Strategy
+from coati.strategies.strategy import ScoreExplanation, ScoreReason, Strategy
 from coati.testing import Response, Site
 from tests.reporting.made_runs import MadeRun
 
@@ -34,9 +33,11 @@ class Telling:
     def __getattr__(self, name: str) -> object:
         return getattr(self._strategy, name)
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         assert isinstance(link, Link)
-        return Explained(0.5, [Reason(f"{link.anchor} on {source_url}", self._strategy.save()["turn"])])
+        return ScoreExplanation(
+            0.5, [ScoreReason(f"{link.anchor} on {source_url}", self._strategy.save()["turn"])]
+        )
 
 
 @pytest.fixture

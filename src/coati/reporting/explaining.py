@@ -19,7 +19,6 @@ from coati.reporting.explanation import (
     FoundLink,
     GroupStanding,
     SavedFile,
-    ScoreReason,
     SkippedUrl,
     UrlRequest,
     Verdict,
@@ -190,9 +189,10 @@ def _weighed(
         return replace(explanation, missing=f"what the strategy says of its score: {explained.reason}")
     if explained is None:
         return explanation
-    reasons = tuple(ScoreReason(*reason) for reason in explained.reasons)
     decided = chosen is None or not _is_sweep(run.connection, chosen.arm)
-    return replace(explanation, score=explained.score, score_decided=decided, reasons=reasons)
+    return replace(
+        explanation, score=explained.score, score_decided=decided, reasons=tuple(explained.reasons)
+    )
 
 
 def _explain(run: RunReader, url: str) -> Explanation:

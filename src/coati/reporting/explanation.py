@@ -10,6 +10,7 @@ from coati.reporting.explanation_lines import explanation_lines
 from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.safe_html import element, joined, shortened
 from coati.reporting.watched_pages import WatchedPage
+from coati.strategies.strategy import ScoreReason
 
 # Longer texts of pages are cut.
 _MAX_CHARS = 500
@@ -108,14 +109,6 @@ class SkippedUrl:
     reason: str
     meaning: str
     found_on: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreReason:
-    """One reason of the strategy: its words, and how it changes the score."""
-
-    words: str
-    contribution: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from coati.runs.reader import RunReader
 from coati.runs.restoring import LogTail, load_newest
 from coati.runs.snapshots import SnapshotFiles
 from coati.runs.tag_path_text import path_from_text
-from coati.strategies.strategy import Explained, Explains, Strategy
+from coati.strategies.strategy import Explains, ScoreExplanation, Strategy
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class NotExplained(NamedTuple):
 
 def explained_by_strategy(
     run: RunReader, settings: RunSettings, url: str, found: FoundLink, before_event: int | None = None
-) -> Explained | NotExplained | None:
+) -> ScoreExplanation | NotExplained | None:
     """Ask the strategy to explain a URL's score, as it stood before an event or as it stands now.
 
     None where it has no score to explain (`Explains`). It cannot say where the log was not made by this

@@ -19,7 +19,7 @@ import numpy as np
 
 from coati.readers.listed import API_PAGE, API_PROBE
 from coati.strategies.scent.link_keys import Key, key_of
-from coati.strategies.strategy import Explained, Reason
+from coati.strategies.strategy import ScoreExplanation, ScoreReason
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class ApiPages:
     def _list(self, row: Row) -> _List:
         return self._lists.setdefault(int(row[_LIST]), _List())
 
-    def explained(self, row: Row, tail: str, in_flight: Sequence[Row]) -> Explained:
+    def explained(self, row: Row, tail: str, in_flight: Sequence[Row]) -> ScoreExplanation:
         """Say why a page has its score; ``in_flight`` are the pages that were requested and not answered."""
         known = self._lists.get(int(row[_LIST])) or _List()
         score = self.score(row)
@@ -174,7 +174,7 @@ class ApiPages:
                 f"the site's software lists files here ({where}): {known.good} of"
                 f" {format_count(pages, 'page')} brought {links} each"
             )
-        return Explained(score, [Reason(words, score)])
+        return ScoreExplanation(score, [ScoreReason(words, score)])
 
     def save(self) -> dict[str, Any]:
         """Return what waits and what was learnt."""

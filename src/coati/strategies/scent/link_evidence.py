@@ -17,7 +17,7 @@ import numpy as np
 
 from coati.strategies.scent.key_names import column_of_place, ending_of, folder_of, links_like
 from coati.strategies.scent.link_keys import NOTHING, Key, any_text
-from coati.strategies.strategy import Explained, Reason
+from coati.strategies.strategy import ScoreExplanation, ScoreReason
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _A_VISIT = 0.5
 _TELLING = 0.5
 
 
-def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> Explained:
+def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> ScoreExplanation:
     """Return a row's score with ``hope`` as the part of the doubt that counts, and the reasons for it."""
     evidence = scores.values.evidence(row)
     weights = scores.odds.weights(row)
@@ -83,8 +83,8 @@ def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> Ex
             words = f"{name} tells little"
         elif not words:
             words = f"nothing was learnt yet of {links_like(plain, texts)}"
-        reasons.append(Reason(words, contribution))
-    return Explained(whole, sorted(reasons, key=lambda reason: -abs(reason.contribution)))
+        reasons.append(ScoreReason(words, contribution))
+    return ScoreExplanation(whole, sorted(reasons, key=lambda reason: -abs(reason.contribution)))
 
 
 def _strongest(evidence: Sequence[Evidence], columns: Collection[Key]) -> Evidence | None:

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from coati.model import Hosts, Later, Link, Outcome, PageLinks, Settlement
     from coati.strategies.scent.link_keys import Row
     from coati.strategies.state import State
-    from coati.strategies.strategy import Explained
+    from coati.strategies.strategy import ScoreExplanation
 
 CHAINS: tuple[tuple[Key, ...], ...] = (
     (Key.TOP, Key.SECOND, Key.DIRECTORY, Key.SHAPE),
@@ -323,7 +323,7 @@ class Scent:
         """Name the links that share a directory, an extension and the end of their tag path."""
         return self._arm_label(arm) if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Say what score decides about a link, and what speaks for and against it.
 
         ``link`` is the URL of a link that waits, or any link with the page where it was found.
