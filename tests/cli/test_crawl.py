@@ -1,4 +1,4 @@
-"""``coati crawl`` as a user meets it: what it says, where things land, how it ends and goes on."""
+"""``coati crawl`` as a user meets it: what it says, where things land, how it ends and continues."""
 
 import json
 import re
@@ -547,7 +547,7 @@ def test_the_order_of_addresses_makes_no_other_run(coati: Coati) -> None:
         said = coati("crawl", *starts[::-1], "--out", "run", "--max-requests", 2)
         assert said.code == 0
         assert "is ignored" not in said.err
-        # It goes on as it began, from the snapshot.
+        # It continues as it began, from the snapshot.
         assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/a"]
     assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
 

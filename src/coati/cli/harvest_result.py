@@ -42,7 +42,7 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
             say_json({"what": "site", **asdict(site)})
         say_json({"what": "total", **harvested.as_json()})
         return
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     sites = format_count(sums["sites"], "site")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sites}")
     found = format_bytes(sums["target_bytes"])
@@ -66,7 +66,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
         return
     for message in harvested.messages:
         say(f"Note: {message}", err=True)
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     hosts = format_count(len(harvested.hosts), "host")
     say(f"  requests:   {totals.requests:,} ({format_bytes(totals.bytes)}) to {hosts}")
     share = f" ({100 * totals.relevant_pages / totals.pages:.0f} %)" if totals.pages else ""
@@ -121,7 +121,7 @@ def print_sites(rows: Sequence[tuple[str, int, int, str]], columns: SiteColumns,
     table.add_column(columns.site, overflow="fold")
     for name in (columns.found, "requests", "per 100"):
         table.add_column(name, justify="right")
-    # A column in which nothing stands would only ask a question.
+    # An empty column would only raise a question.
     ends = any(end for *_, end in rows)
     if ends:
         table.add_column(columns.end, overflow="fold")

@@ -21,7 +21,7 @@ from coati.runs.durable import write_json_lines, write_whole
 from coati.strategies.discovery.actions import Action
 from coati.strategies.discovery.findings import Finding
 from coati.strategies.discovery.site_checks import CheckState
-from coati.web.dataset_files import file_format, is_dataset_file, told_format
+from coati.web.dataset_files import file_format, is_dataset_file, named_format
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import is_query
@@ -168,7 +168,7 @@ def _repository(
     trail = tuple(_trail(connection, finding.url))
     hosts = (finding.site, f"www.{finding.site}")
     links = connection.execute(_LINKS_OF_SITE, hosts)
-    named = (file_format(url) if is_dataset_file(url) else told_format(context) for _, url, context in links)
+    named = (file_format(url) if is_dataset_file(url) else named_format(context) for _, url, context in links)
     formats = Counter(name for name in named if name)
     (marked,) = connection.execute(_MARKED, hosts).fetchone()
     return Repository(

@@ -39,7 +39,7 @@ _COLOURS = 10
 
 
 def draw_figures(study: Study, folder: Path) -> list[Path]:
-    """Draw what the experiment asks for, as PNG and as SVG; return the files."""
+    """Draw the figure that the experiment names, as PNG and as SVG; return the files."""
     files: list[Path] = []
     name = study.experiment.table
     if "curves" in study.experiment.figures:

@@ -20,7 +20,7 @@ _GIT_SECONDS = 10
 
 
 def tables_of(study: Study) -> list[Table]:
-    """List the tables of an experiment: its numbers, groups, wins and halves where asked for, its sites."""
+    """List the tables of an experiment: its numbers, groups, wins and halves where wanted, its sites."""
     tables = [result_table(study)] if study.experiment.measures else []
     if "groups" in study.experiment.figures:
         tables.append(group_table(study))

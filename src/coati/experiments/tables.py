@@ -115,7 +115,7 @@ def objects(study: Study) -> list[dict[str, Any]]:
             "variant": entry.variant.name or None,
             "measure": entry.measure,
         }
-        # A mean over sites is no run.
+        # A mean over sites is not a run.
         for seed, value in () if entry.site in {REPLICAS, GENERATED} else entry.values:
             said = {**_said(value), **_by_name(entry, value), **_NO_SPREAD, **_published(entry)}
             found.append({**head, "kind": "run", "seed": seed, **said})

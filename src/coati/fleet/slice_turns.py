@@ -22,7 +22,7 @@ _ROUNDING = 0.1
 class SliceTurns:
     """The turns of a site: within a slice all are its own, as long as its lease holds.
 
-    So a worker that cannot reach the store any more, or that was away, does not go on asking a site that is
+    So a worker that cannot reach the store any more, or that was away, sends nothing more to a site that is
     somebody else's by now. Everything but ``pace_seconds``, ``promises`` and ``spent`` is for the loop of the
     crawl.
 
@@ -45,14 +45,14 @@ class SliceTurns:
         self.spent = Usage(0, 0, 0)
 
     def begin(self, requests: int, seconds_usable: Callable[[], float], rested: Future[None]) -> None:
-        """Let the crawl make this many requests, while there are seconds to ask; ``rested`` ends then."""
+        """Let the crawl make this many requests, while its lease is usable; ``rested`` ends then."""
         self._rested = rested
         self._requests_left = requests
         self._seconds_usable = seconds_usable
-        self.go_on()
+        self.resume()
 
-    def go_on(self) -> None:
-        """Let the crawl ask again, if it had to wait."""
+    def resume(self) -> None:
+        """Let the crawl choose again, if it had to wait."""
         if self._site is not None:
             self._site.wake()
 

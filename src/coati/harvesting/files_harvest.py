@@ -131,7 +131,7 @@ class FilesHarvested:
         """Show on one line what it found and why it ended; the fields are many."""
         targets = format_count(sum(site.targets for site in self.sites), "target")
         sites = format_count(len(self.sites), "site")
-        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.words.brief}>"
+        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.text.brief}>"
 
     @property
     def folder(self) -> Path:
@@ -310,7 +310,7 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
         return StopReason.INTERRUPTED
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
-    # Where no site is left that could be asked, the exit code tells.
+    # Where no site is left that could get requests, the exit code tells.
     if stops and all(stop.exit_code for stop in stops):
         return stops[0]
     # Sites that had their share have something left.

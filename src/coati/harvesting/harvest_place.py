@@ -109,7 +109,7 @@ def find_harvest(where: HarvestSource, given: Mapping[str, object], choices: Har
     return FoundHarvest(plan, seeds)
 
 
-# Sites of a list that are crawled side by side; each is asked no more often than alone.
+# Sites of a list that are crawled side by side; each gets no more requests per second than alone.
 _SIDE_BY_SIDE = 100
 
 

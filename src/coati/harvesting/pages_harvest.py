@@ -1,6 +1,6 @@
 """Pages that meet a goal, on any host, for one budget: `coati harvest LIST --goal structured-data`.
 
-One crawl over many hosts into one run folder, like any crawl's. A strategy over hosts decides whom to ask
+One crawl over many hosts into one run folder, like any crawl's. A strategy over hosts decides where to send
 next; the detector of `coati.web.markup` labels each page, and the goal makes it relevant or not. Afterwards
 the relevant pages are read in full (`coati.harvesting.extraction`).
 """
@@ -59,7 +59,7 @@ _BROKEN_SCRIPTS = "SELECT coalesce(sum(json_extract(facts, '$.markup.broken')), 
 
 
 class HostSummary(NamedTuple):
-    """What one host was asked, and gave; ``ended`` says why it was not asked any more, if so."""
+    """The requests to one host, and what they found; ``ended`` says why it got no more, if so."""
 
     host: str
     requests: int
@@ -134,7 +134,7 @@ class PagesHarvested:
         """Show on one line what it found and why it ended; the fields are many."""
         pages = format_count(self.totals.relevant_pages, "relevant page")
         hosts = format_count(len(self.hosts), "host")
-        return f"<PagesHarvested {str(self.folder)!r}: {pages} from {hosts}; {self.stop.words.brief}>"
+        return f"<PagesHarvested {str(self.folder)!r}: {pages} from {hosts}; {self.stop.text.brief}>"
 
     @property
     def exit_code(self) -> int:

@@ -40,7 +40,7 @@ INTERRUPTING = "Stopping: finishing and saving requests in flight. Press Ctrl-C 
 
 @dataclass(slots=True)
 class CrawlView:
-    """What is known about a crawl that goes on; drivers tell it, and it says it in words.
+    """What is known about a running crawl; drivers tell it, and it says it in words.
 
     ``seconds_before`` is the time that the run took before the driver began.
     """
@@ -61,7 +61,7 @@ class CrawlView:
         self._told_at = self.clock()
 
     def on_event(self, event: Event) -> None:
-        """Take notice of the end, and tell what happened to who wants to know it all."""
+        """Take note of the event, and print it for verbose output."""
         if event.what is EventKind.STOPPING:
             self.stopping = StopReason(str(event.data["reason"]))
         if self.say is not None and (line := event_line(event)):

@@ -111,7 +111,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     them are offered the APIs whose answers the archive holds; with "only", nothing else is followed. The
     results are written to the folder ``out``, if there is one.
 
-    ``on_ready`` hears in words what is replayed, ``on_progress`` which step is done, how far it is and of how
+    ``on_ready`` gets in words what is replayed, ``on_progress`` which step is done, how far it is and of how
     much, ``on_run`` the strategy of a crawl, its seed, and its requests and targets so far, and ``on_result``
     gets each finished run.
     """

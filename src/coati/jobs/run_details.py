@@ -81,7 +81,7 @@ class SkipCount(NamedTuple):
 class RunDetails:
     """What `Run.details` returns: the first rows of each list, those that count most first.
 
-    ``end`` says why the run ended, and where its start was refused, by whom; None while it goes on, or after
+    ``end`` says why the run ended, and where its start was refused, by whom; None while it runs, or after
     a kill. ``pause`` says until when a host wants no requests.
     """
 

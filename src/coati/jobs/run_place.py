@@ -143,7 +143,7 @@ def _never_began(folder: Path) -> bool:
     """Tell whether a run ended at its start page, without anything to resume."""
     with RunReader(folder) as reader:
         totals, sessions = reader.totals(), reader.sessions()
-        # What was chosen and not observed is still to be asked for.
+        # What was chosen and not observed is still to be requested.
         (open_requests,) = reader.connection.execute("SELECT count(*) FROM in_flight").fetchone()
     return (
         bool(sessions)

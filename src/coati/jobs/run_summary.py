@@ -20,7 +20,7 @@ _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
+    """What a run did, read from its folder. ``stop_reason`` is None while it runs, or after a kill.
 
     ``deferred`` counts the addresses that could not be reached at first, ``unreached`` those of them that are
     still to be retried. ``other_types`` counts the files that were not of the wanted types, the most frequent

@@ -89,7 +89,7 @@ def _handlers(plan: CrawlPlan) -> dict[str, str | None]:
     none = dict.fromkeys(("http", "https", "search", "ftp", "s3", "file", "data"))
     search = {"search": _OURS + "search_handler.SearchDownloadHandler"}
     if plan.offline:
-        # Nobody is asked but engines in this process: all else is refused before it gets here.
+        # Only engines in this process are queried: all else is refused before it gets here.
         return {**none, **search}
     streaming = _OURS + "streaming.StreamingDownloadHandler"
     return {**none, **search, "http": streaming, "https": streaming}

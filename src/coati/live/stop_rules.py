@@ -57,7 +57,7 @@ class StopRules:
     def _is_dry(self, request: Request, outcome: Outcome, counts: CrawlCounts) -> bool:
         if self._early_stop is None:
             return False
-        # What met an outage is asked again: only then is seen what was promised.
+        # What met an outage is requested again: only then is seen what was promised.
         score = None if isinstance(outcome, Deferred) else request.score
         return self._early_stop.observe(counts.requests, counts.targets, score, self._strategy)
 

@@ -2,7 +2,7 @@
 
 For each event in order, a choice is redone and an observation is observed again, with the outcome that the
 log holds. A page comes back with only those links whose URLs were new to the run when it was recorded, which
-is all that a strategy may learn from (rule 4 of `coati.strategies.strategy`). The network is not asked.
+is all that a strategy may learn from (rule 4 of `coati.strategies.strategy`). Nothing is sent.
 """
 
 from __future__ import annotations

@@ -256,17 +256,17 @@ class RunStore:
         self._settlements.extend((strategy, settlement) for settlement in settlements)
 
     def keep_pauses(self, pauses: Mapping[str, HostPause]) -> None:
-        """Keep how slowly hosts are to be asked, and until when they rest."""
+        """Keep the delays of hosts, and until when they rest."""
         with self._writing(), self.log.transaction():
             self._pauses.keep(pauses)
 
     def end_hosts(self, reasons: Mapping[str, str]) -> None:
-        """Keep which hosts were not asked any more at the end of the session, and why."""
+        """Keep which hosts got no more requests at the end of the session, and why."""
         with self._writing(), self.log.transaction():
             self._pauses.end(reasons)
 
     def requests_by_host(self) -> dict[str, int]:
-        """Count what each host was asked, attempts included."""
+        """Count the requests to each host, attempts included."""
         return dict(self.log.connection.execute(_BY_HOST))
 
     def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
@@ -450,7 +450,7 @@ class RunStore:
         self._skips.written()
         if due:
             self._synced_at = self._last_time
-            self._background.ask()
+            self._background.sync_soon()
 
     def _sync_pages(self) -> None:
         # In this order: what the database knows of a page is then mostly there.

@@ -15,7 +15,7 @@ from coati.settings.run_settings import RunSettings
 def retry_plans(settings: RunSettings, around: CrawlResources) -> Iterator[CrawlPlan]:
     """Plan what comes before the run's own strategy: retries that were begun, and a new one if it is wanted.
 
-    Each is to be carried out before the next is asked for: what it is depends on what came before.
+    Carry each out before requesting the next: what it is depends on what came before.
     """
     if around.store is None:
         return

@@ -82,7 +82,7 @@ _LIMIT_COUNT = above_zero(INTEGER)
 
 
 def _archive_mode() -> SettingType:
-    """Make the kind of archive modes; who wants to ask the archive alone is told how."""
+    """Make the kind of archive modes; the error says how to use the archive alone."""
     known = choice("archive mode", _ARCHIVE_MODES)
 
     def read(value: object) -> object:
@@ -424,7 +424,7 @@ class RunSettings:
 
     @property
     def hint_names(self) -> tuple[str, ...]:
-        """The indexes that are asked for hints."""
+        """The indexes that hints come from."""
         names = dict.fromkeys(name.strip().lower() for name in self.hints.split(","))
         return tuple(name for name in names if name)
 
@@ -440,7 +440,7 @@ class RunSettings:
 
     @property
     def rules(self) -> Rules:
-        """Which URLs it may ask for."""
+        """Which URLs it may request."""
         return Rules(
             self.url,
             Scope(self.scope),

@@ -1,4 +1,4 @@
-"""The new and changed files of a watch as an Atom feed (RFC 4287), for whoever reads feeds."""
+"""The new and changed files of a watch as an Atom feed (RFC 4287)."""
 
 from __future__ import annotations
 

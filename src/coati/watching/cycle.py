@@ -113,7 +113,7 @@ def run_cycle(
     The first cycle of a watch only looks: it brings no change. ``clock`` tells the time. ``planned`` may add
     to the plan what whoever runs it needs.
     """
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     settings = _settings(known, options)
@@ -166,7 +166,7 @@ def publish(folder: Path, known: KnownPages) -> list[Change]:
 
 
 def _settings(known: KnownPages, options: WatchOptions) -> RunSettings:
-    """Ask as the crawl asked, without its limits: a watch has limits per cycle."""
+    """Send requests as the crawl did, without its limits: a watch has limits per cycle."""
     return replace(
         known.settings,
         strategy=options.scheduler,

@@ -36,7 +36,7 @@ _BEGUN = frozenset({"state", "watch.toml.new"})
 
 @dataclass(frozen=True, slots=True)
 class WatchPlace:
-    """A watch that is ready to run: its folder, what it begins from, and how it goes on.
+    """A watch that is ready to run: its folder, what it begins from, and how it continues.
 
     ``notes`` say what is otherwise than its folder says.
     """
