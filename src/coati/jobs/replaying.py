@@ -22,6 +22,7 @@ from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
 from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
+from coati.jobs.own_code import require_current
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
@@ -142,6 +143,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         link_cache=link_cache,
     )
     wanted = plan.wanted()
+    require_current((name for name, _ in wanted), plan.goal)
     watching = WatchReplayPlan(
         wanted=wanted,
         start_urls=plan.start_urls,

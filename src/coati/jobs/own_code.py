@@ -1,0 +1,19 @@
+"""The user's own code, which commands take by its path (``my_module:MyThing``): is it what its files hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coati.experiments.deciding_code import modules_of, require_unchanged
+
+
+def require_current(strategies: Iterable[str] = (), others: Iterable[str] = ()) -> None:
+    """Raise `UsageError` if a file of the user's has changed since this process imported it.
+
+    A command begins with this and does not ask again: a file may be edited while a crawl is running.
+    ``others`` are paths of goals and the like. Names of ours have nothing to check.
+    """
+    modules = [module for name in strategies if ":" in name for module in modules_of(name)]
+    modules += [module for name in others if (module := name.partition(":")[0]) != name and "=" not in name]
+    # The script or the notebook itself is not imported.
+    require_unchanged(module for module in modules if module != "__main__")
