@@ -1,10 +1,25 @@
-"""The user's own code, which commands take by its path (``my_module:MyThing``): is it what its files hold?"""
+"""What users name by its path (``my_module:MyThing``), looked at before a command leaves anything behind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from coati.experiments.deciding_code import modules_of, require_unchanged
+from coati.settings.crawl_plan import require_buildable
+
+if TYPE_CHECKING:
+    from coati.settings.run_settings import RunSettings
+
+
+def require_usable(settings: RunSettings) -> None:
+    """Raise `CoatiError` for settings that no crawl can be made of.
+
+    Everything is built once: a strategy or a profile that is misspelt must not begin a run, which would then
+    keep others from its folder.
+    """
+    require_buildable(settings)
+    require_current([settings.strategy], [*settings.goal, *settings.profile, *settings.search])
 
 
 def require_current(strategies: Iterable[str] = (), others: Iterable[str] = ()) -> None:
