@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from coati.assembly.discovery import DISCOVERY
+from coati.assembly.own_rows import checked_row, checked_strategy
 from coati.assembly.registry import REGISTRY
 from coati.assembly.rows import StrategyInputs, StrategyRow, StrategySettings
 from coati.errors import ConfigError, UsageError, unknown_name
-from coati.named_objects import made_by, object_at, require_members
+from coati.named_objects import made_by, object_at
 
 if TYPE_CHECKING:
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth
-
-_STRATEGY_METHODS = ("choose", "observe", "redo", "save", "load", "arm_label")
 
 
 def strategy_row(name: str) -> StrategyRow:
@@ -39,15 +38,15 @@ def _row_by_path(path: str) -> StrategyRow:
     made = object_at("strategy", path)
     module_name, _, attribute = path.partition(":")
     if isinstance(made, StrategyRow):
-        return made
+        return checked_row(made, path)
     if not callable(made):
         raise ConfigError(f"strategy {path!r}: {attribute} must be a class or a function (start_urls, seed)")
 
     def build(given: StrategyInputs) -> Strategy:
         takes = "the start URLs and a seed"
-        strategy: Strategy = made_by(made, "strategy", path, given.start_urls, given.seed, takes=takes)
-        require_members(strategy, "strategy", path, _STRATEGY_METHODS)
-        return strategy
+        return checked_strategy(
+            made_by(made, "strategy", path, given.start_urls, given.seed, takes=takes), path
+        )
 
     return StrategyRow((inspect.getdoc(made) or path).partition("\n")[0], build, (module_name,))
 
