@@ -76,7 +76,6 @@ def test_sites_strategies_and_variants_are_read() -> None:
         ({"variants": [{"strategy": "bfs", "name": "x", "settings": {"batch": "1"}}]}, "whole number"),
         ({"variants": [{"strategy": "bfs", "name": "x", "settings": {"tag_paths": 1}}]}, "table of settings"),
         ({"variants": ["bfs"]}, "list of tables"),
-        ({"published": "nowhere.csv"}, "cannot be read"),
         ({"early_stops": [{"name": "x", "rule": "papre"}]}, "did you mean 'paper'"),
         ({"early_stops": [{"name": "x", "rule": "paper", "intervall": 3}]}, "did you mean 'interval'"),
         ({"measures": ["saved_pct:x"]}, "unknown measure"),
@@ -111,6 +110,13 @@ def test_published_numbers_must_be_numbers(value: str, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text(f"strategy,variant,site,measure,value\nbfs,,a,auc,{value}\n")
     with pytest.raises(ConfigError, match="no number"):
         parse_experiment({**SMALL, "published": "p.csv"}, tmp_path)
+
+
+def test_only_a_part_can_do_without_the_published_numbers(tmp_path: Path) -> None:
+    experiment = parse_experiment({**SMALL, "published": "nowhere.csv", "seeds": 3}, tmp_path)
+    with pytest.raises(ConfigError, match=r"nowhere\.csv cannot be read"):
+        experiment.narrowed(frozenset(), None, None)
+    assert experiment.narrowed(frozenset(), 1, None).published.numbers == {}
 
 
 def test_an_experiment_can_be_narrowed() -> None:

@@ -26,6 +26,7 @@ from coati.experiments.site_specs import (
     parse_site,
 )
 from coati.experiments.spending import Spending
+from coati.units import format_count
 
 _MAX_FILE_BYTES = 1 << 20
 _MAX_SEEDS = 1000
@@ -75,7 +76,7 @@ class Experiment:
     others are listed; ``halves``: the best row of half of the sites is reported on the other half.
     ``until_all_found``: a run ends with the last target of its site, after which nothing is measured. With
     ``classify`` nothing is crawled: this many pages of a web, half of them relevant, are judged and then
-    learnt from, one after the other.
+    learnt from, one after the other. ``part`` says which part of the file this is; empty for all of it.
     """
 
     table: str
@@ -107,6 +108,12 @@ class Experiment:
 
     def narrowed(
         self,
+    part: str = ""
+
+    @property
+    def file_stem(self) -> str:
+        """How the names of its result files begin: those of a part are not those of the whole."""
+        return f"{self.table}-part" if self.part else self.table
         sites: frozenset[str],
         seeds: int | None,
         max_requests: int | None,
@@ -115,7 +122,8 @@ class Experiment:
         """Return a smaller experiment: some sites and rows, other seeds, fewer requests.
 
         What is empty or None stays as it is. Among the sites, the name of an archive stands for all of its
-        crawls unless a site has that name, and `GENERATED` for all generated ones.
+        crawls unless a site has that name, and `GENERATED` for all generated ones. A part can do without the
+        published numbers, the whole cannot.
         """
         named = by_name(self.sites)
         for name in sites - {GENERATED}:
@@ -137,7 +145,28 @@ class Experiment:
             strategy_row(row.strategy)
         budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
         numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
-        return replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
+        narrowed = replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
+        part = _part(self, narrowed)
+        if self.published.missing and not part:
+            raise ConfigError(self.published.missing)
+        return replace(narrowed, part=part)
+
+
+def _part(whole: Experiment, narrowed: Experiment) -> str:
+    """Say what an experiment has of another; empty if it has all of it. More seeds leave nothing out."""
+    rows = len([row for row in narrowed.variants if row in whole.variants])
+    others = len(narrowed.variants) - rows
+    said = []
+    if len(narrowed.sites) < len(whole.sites):
+        said.append(f"{len(narrowed.sites)} of {format_count(len(whole.sites), 'site')}")
+    if others or rows < len(whole.variants):
+        added = f" and {format_count(others, 'other row')}" if others else ""
+        said.append(f"{rows} of {format_count(len(whole.variants), 'row')}{added}")
+    if len(narrowed.seeds) < len(whole.seeds):
+        said.append(f"{len(narrowed.seeds)} of {format_count(len(whole.seeds), 'seed')}")
+    if narrowed.budget != whole.budget:
+        said.append(f"at most {format_count(narrowed.budget.max_requests or 0, 'request')} per run")
+    return ", ".join(said)
 
 
 def read_experiment(file: Path) -> Experiment:
