@@ -119,6 +119,32 @@ def test_only_a_part_can_do_without_the_published_numbers(tmp_path: Path) -> Non
     assert experiment.narrowed(frozenset(), 1, None).published.numbers == {}
 
 
+@pytest.mark.parametrize(
+    ("strategy", "message"),
+    [
+        ("bfs", "bfs does not read the setting scent; it reads no settings"),
+        ("sb-oracle", "sb-oracle does not read the setting scent; it reads tag_paths, group_index"),
+        ("spec_mine:Mine", "spec_mine:Mine does not read the setting scent; it reads no settings"),
+    ],
+)
+def test_a_variant_by_settings_that_nobody_reads_is_refused(
+    strategy: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spec_mine.py").write_text("class Mine: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    changes = {"scent": {"aim": "targets per byte"}}
+    variants = [{"strategy": strategy, "name": "other", "settings": changes}]
+    with pytest.raises(ConfigError, match=message):
+        parse_experiment({**SMALL, "variants": variants}, Path()).narrowed(frozenset(), None, None)
+
+
+def test_generated_sites_are_asked_for_where_there_are_some() -> None:
+    experiment = parse_experiment({**SMALL, "sites": ["a", "b"]}, Path())
+    for names in ({"generated"}, {"a", "generated"}):
+        with pytest.raises(ConfigError, match="this experiment has no generated sites"):
+            experiment.narrowed(frozenset(names), None, None)
+
+
 def test_an_experiment_can_be_narrowed() -> None:
     experiment = parse_experiment({**SMALL, "sites": ["a", "b"]}, Path())
     small = experiment.narrowed(frozenset({"b"}), 2, 50)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from coati.assembly import DISCOVERY, REGISTRY, StrategySettings, strategy_row
@@ -60,6 +60,16 @@ class Variant:
     name: str = ""
     settings: StrategySettings = field(default_factory=StrategySettings)
     spending: Spending = field(default_factory=Spending)
+
+    @property
+    def changes(self) -> list[str]:
+        """The names of the settings that are not the paper's."""
+        usual = StrategySettings()
+        return [
+            each.name
+            for each in fields(usual)
+            if getattr(self.settings, each.name) != getattr(usual, each.name)
+        ]
 
     @property
     def label(self) -> str:
@@ -129,20 +139,20 @@ class Experiment:
         for name in sites - {GENERATED}:
             if name not in named:
                 raise unknown_name("site of this experiment", name, {*named, GENERATED})
-        chosen = [site for name in sites for site in named.get(name, ())] if sites else self.sites
+        if GENERATED in sites and GENERATED not in named:
+            raise ConfigError("this experiment has no generated sites")
+        chosen = [site for name in sites for site in named[name]] if sites else self.sites
         labels = [variant.label for variant in self.variants]
         known = {*REGISTRY, *DISCOVERY}
         for label in strategies:
             if label not in labels and ":" not in label and label not in known:
                 raise unknown_name("strategy of this experiment", label, {*labels, *known})
         kept = tuple(site for site in self.sites if site in chosen)
-        if not kept:
-            raise ConfigError("this experiment has no generated sites")
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
         # One that the file does not name runs beside the others: yours, by its path, or any by its name.
         rows += tuple(Variant(_strategy(name)) for name in sorted(strategies - set(labels)))
         for row in rows:
-            strategy_row(row.strategy)
+            _require_read(row.strategy, row.changes)
         budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
         numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
         narrowed = replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
@@ -282,6 +292,8 @@ def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
         spending = filled(Spending(), take(each, "spending", dict, {}, where), "spending")
         spending.check()
         strategy, name = _strategy(need(each, "strategy", where)), need(each, "name", where)
+        if ":" not in strategy:
+            _require_read(strategy, changes)
         found.append(Variant(strategy, name, settings, spending))
     if not found:
         raise ConfigError("an experiment needs strategies or variants")
@@ -290,6 +302,15 @@ def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
         if labels.count(label) > 1:
             raise ConfigError(f"two rows are called {label!r}")
     return tuple(found)
+
+
+def _require_read(strategy: str, settings: Iterable[str]) -> None:
+    """Raise `ConfigError` for settings that the strategy never looks at: such a row would be no variant."""
+    read = strategy_row(strategy).settings
+    for name in settings:
+        if name not in read:
+            known = f"it reads {', '.join(read)}" if read else "it reads no settings"
+            raise ConfigError(f"{strategy} does not read the setting {name}; {known}")
 
 
 def _compared(table: Mapping[str, object]) -> str:
