@@ -104,6 +104,20 @@ def test_a_wrong_path_is_told(path: str, message: str) -> None:
         strategy_row(path)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["replay", "nowhere", "--strategy", "shallow_first.ShallowFirst"],
+        ["crawl", "http://127.0.0.1:9/", "--strategy", "shallow_first.ShallowFirst"],
+        ["experiment", "../experiments/edbt2026/table2.toml", "--strategies", "shallow_first.ShallowFirst"],
+    ],
+)
+def test_a_path_with_a_dot_for_its_colon_is_told(command: list[str], capsys: Captured) -> None:
+    assert run(command) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "'shallow_first.ShallowFirst'; if it is your own, write shallow_first:ShallowFirst" in told
+
+
 WRONG = """
 from shallow_first import ShallowFirst
 
@@ -163,17 +177,6 @@ def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(
             assert "bug in Coati" not in told
 
 
-def test_what_fails_in_an_installed_library_is_not_called_your_own_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    (folder / "wrong_strategies.py").write_text(WRONG)
-    monkeypatch.syspath_prepend(folder)
-    monkeypatch.delitem(sys.modules, "wrong_strategies", raising=False)
-    archive = tiny_site.make(tmp_path / "tiny")
-    assert run(["replay", str(archive), "--strategy", "wrong_strategies:Failing"]) == 5
-    assert "your own code" not in capsys.readouterr().err
 ROWS = """
 from coati.assembly import Need, StrategyRow
 from shallow_first import ShallowFirst
@@ -237,3 +240,14 @@ def test_what_is_wrong_with_a_row_is_no_bug_of_coati(
         assert "bug in Coati" not in told
 
 
+def test_what_fails_in_an_installed_library_is_not_called_your_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "wrong_strategies.py").write_text(WRONG)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "wrong_strategies", raising=False)
+    archive = tiny_site.make(tmp_path / "tiny")
+    assert run(["replay", str(archive), "--strategy", "wrong_strategies:Failing"]) == 5
+    assert "your own code" not in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from coati.assembly.discovery import DISCOVERY
@@ -30,8 +30,20 @@ def strategy_row(name: str) -> StrategyRow:
     if name in DISCOVERY:
         return DISCOVERY[name]
     if name not in REGISTRY:
-        raise unknown_name("strategy", name, {**REGISTRY, **DISCOVERY})
+        raise unknown_strategy(name, {**REGISTRY, **DISCOVERY})
     return REGISTRY[name]
+
+
+def unknown_strategy(name: str, known: Iterable[str], what: str = "strategy") -> ConfigError:
+    """Build the error for a name that nobody knows; with a dot, it was meant as the path of one's own.
+
+    >>> unknown_strategy("mine.Shallow", ["bfs"]).args
+    ("unknown strategy 'mine.Shallow'; if it is your own, write mine:Shallow",)
+    """
+    module, _, attribute = name.rpartition(".")
+    if module and attribute:
+        return ConfigError(f"unknown {what} {name!r}; if it is your own, write {module}:{attribute}")
+    return unknown_name(what, name, known)
 
 
 def _row_by_path(path: str) -> StrategyRow:

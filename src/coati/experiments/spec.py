@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from coati.assembly import DISCOVERY, REGISTRY, StrategySettings, strategy_row
+from coati.assembly import DISCOVERY, REGISTRY, StrategySettings, strategy_row, unknown_strategy
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.early_stops import EarlyStopRule
@@ -108,6 +108,12 @@ class Experiment:
     compared: str = ""
     halves: bool = False
     until_all_found: bool = False
+    part: str = ""
+
+    @property
+    def file_stem(self) -> str:
+        """How the names of its result files begin: those of a part are not those of the whole."""
+        return f"{self.table}-part" if self.part else self.table
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
@@ -118,12 +124,6 @@ class Experiment:
 
     def narrowed(
         self,
-    part: str = ""
-
-    @property
-    def file_stem(self) -> str:
-        """How the names of its result files begin: those of a part are not those of the whole."""
-        return f"{self.table}-part" if self.part else self.table
         sites: frozenset[str],
         seeds: int | None,
         max_requests: int | None,
@@ -146,7 +146,7 @@ class Experiment:
         known = {*REGISTRY, *DISCOVERY}
         for label in strategies:
             if label not in labels and ":" not in label and label not in known:
-                raise unknown_name("strategy of this experiment", label, {*labels, *known})
+                raise unknown_strategy(label, {*labels, *known}, "strategy of this experiment")
         kept = tuple(site for site in self.sites if site in chosen)
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
         # One that the file does not name runs beside the others: yours, by its path, or any by its name.

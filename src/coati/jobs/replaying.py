@@ -64,7 +64,12 @@ class ReplayPlan:
 
     def wanted(self) -> list[tuple[str, int | None]]:
         """List the runs: each strategy with each seed, once."""
-        names = [name if ":" in name else name.lower() for each in self.strategies if (name := each.strip())]
+        # A name in capitals is one of ours; a path keeps them, also one that is written with a dot.
+        names = [
+            name if {":", "."} & set(name) else name.lower()
+            for each in self.strategies
+            if (name := each.strip())
+        ]
         if not names:
             raise ConfigError("no strategy given; `coati strategies` lists them")
         if searching := next((name for name in names if name in DISCOVERY), None):
