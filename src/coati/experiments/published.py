@@ -43,7 +43,7 @@ class Published:
                     key = (row["strategy"], row["variant"], row["site"], row["measure"])
                     numbers[key] = _number(row["value"], file)
         except OSError as error:
-            return cls({}, f"the published numbers in {file} cannot be read: {error.strerror}")
+            return cls({}, f"{file} cannot be read: {error.strerror}")
         return cls(numbers)
 
 

@@ -158,7 +158,7 @@ class Experiment:
         narrowed = replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
         part = _part(self, narrowed)
         if self.published.missing and not part:
-            raise ConfigError(self.published.missing)
+            raise ConfigError(f"the published numbers: {self.published.missing}")
         return replace(narrowed, part=part)
 
 

@@ -199,7 +199,7 @@ def _notes(study: Study, *, published: bool) -> list[str]:
             notes.append(f"{strategy}: {fewer} seeds only, as it takes long.")
     notes.append("∞: never reached. The mean over sites leaves out sites where a number is not defined.")
     if experiment.published.missing:
-        notes.append(f"{experiment.published.missing}.")
+        notes.append(f"No published numbers: {experiment.published.missing}.")
     if published:
         notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
     notes += _example_notes(experiment)
