@@ -34,7 +34,7 @@ def tables_of(study: Study) -> list[Table]:
 
 def write_outputs(study: Study, folder: Path, *, parquet: bool) -> list[Path]:
     """Write the numbers (JSON lines, Parquet), the tables (Markdown) and the figures; return the files."""
-    name = study.experiment.table
+    name = study.experiment.file_stem
     found = objects(study)
     lines = folder / f"{name}.jsonl"
     write_json_lines(lines, found)

@@ -17,10 +17,12 @@ _MAX_LINES = 100_000
 class Published:
     """Published numbers by strategy, variant (empty: none), site (empty: all of them) and measure.
 
-    Infinity stands for "never reached".
+    Infinity stands for "never reached". ``missing`` says why there are none, where the file is not there: a
+    part of an experiment is run without them.
     """
 
     numbers: dict[tuple[str, str, str, str], float]
+    missing: str = ""
 
     def find(self, strategy: str, variant: str, site: str, measure: str) -> float | None:
         """Return the number; None where the paper prints none."""
@@ -29,7 +31,7 @@ class Published:
     @classmethod
     def read(cls, file: Path) -> Published:
         """Read a CSV file with the columns strategy, variant, site, measure and value."""
-        numbers = {}
+        numbers: dict[tuple[str, str, str, str], float] = {}
         try:
             with file.open(newline="", encoding="utf-8") as lines:
                 reader = csv.DictReader(line for line in lines if not line.startswith("#"))
@@ -41,7 +43,7 @@ class Published:
                     key = (row["strategy"], row["variant"], row["site"], row["measure"])
                     numbers[key] = _number(row["value"], file)
         except OSError as error:
-            raise ConfigError(f"the published numbers in {file} cannot be read: {error.strerror}") from error
+            return cls({}, f"{file} cannot be read: {error.strerror}")
         return cls(numbers)
 
 

@@ -19,6 +19,7 @@ from coati.assembly import (
     SITE_STRATEGIES,
     build_goal,
     strategy_row,
+    unknown_strategy,
 )
 from coati.budget import Budget
 from coati.errors import ConfigError, unknown_name
@@ -104,6 +105,8 @@ def _live_strategy() -> SettingType:
         if ":" in name:
             # By its path: whether there is one is seen when it is built.
             return name
+        if "." in name:
+            raise unknown_strategy(name, rows)
         name = name.lower()
         if name in REGISTRY and name not in LIVE_STRATEGIES:
             if name not in SITE_STRATEGIES:
