@@ -24,7 +24,7 @@ from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary, sums_of
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
-from coati.jobs.arguments import PathText, path_of, text_of
+from coati.jobs.arguments import PathText, Seconds, checked_arguments, path_of, seconds_of, text_of
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
@@ -33,7 +33,7 @@ from coati.jobs.progress_bar import both
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
-from coati.units import format_count, parse_seconds
+from coati.units import format_count
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class StoreHarvest:
         return rows_table(f"Sites in {self.harvested.store}", rows)
 
 
+@checked_arguments
 def harvest_into_store(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[str] | None = None,
     *,
@@ -110,7 +111,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     ``events`` is a file to which events are appended. What the store holds of the same harvest is resumed.
     `coati.pull` makes a run folder of one of its sites.
     """
-    events = options.pop("events", None)
+    events = path_of("events", options.pop("events")) if options.get("events") else None
     values = read_values(plain_values(options))
     if values.get("goal"):
         raise UsageError("a store takes files only: pages that meet a goal are collected by one machine")
@@ -126,7 +127,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     harvest = FleetHarvest(files=files, store=text_of("store", store))
     check_store(harvest.store, cluster)
     with (
-        events_appended(path_of("events", events) if events else None) as write,
+        events_appended(events) as write,
         shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
     ):
         heard = Listeners(both(show, on_progress), both(write, on_event))
@@ -158,11 +159,12 @@ def run_in_store(harvest: FleetHarvest, cluster: str | None, listeners: Listener
     return StoreHarvest(harvested, sites, store.address("report.html"))
 
 
+@checked_arguments
 def watch_store(
     store: str | Path,
     *,
     cluster: str | None = None,
-    delay: float | str | None = None,
+    delay: Seconds | None = None,
     on_event: OnFleetEvent | None = None,
     **options: Unpack[CycleOptions],
 ) -> FleetCycle:
@@ -170,7 +172,7 @@ def watch_store(
 
     The first cycle of a site only looks. The options are those of `coati.watch`.
     """
-    seconds = parse_seconds(delay) if isinstance(delay, str) else delay
+    seconds = None if delay is None else seconds_of("delay", delay)
     watch = FleetWatch(
         store=text_of("store", store), options=with_options(WatchOptions(), options), delay=seconds
     )

@@ -11,7 +11,7 @@ from coati.budget import Budget
 from coati.harvesting.files_harvest import FilesHarvest, FilesHarvested, harvest_files
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_crawls, find_harvest
 from coati.harvesting.pages_harvest import PagesHarvested, harvest_pages
-from coati.jobs.arguments import PathText
+from coati.jobs.arguments import PathText, checked_arguments
 from coati.jobs.live_progress import CrawlView, shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coati.live.progress import OnProgress
 
 
+@checked_arguments
 def harvest(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[str] | None = None,
     *,
@@ -60,6 +61,7 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
         return replace(pages, left_out=seeds.wrong)
 
 
+@checked_arguments
 def crawl_each(
     source: PathText | Iterable[str],
     *,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.archive.archive import Archive
 from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.live_progress import CrawlView, shown
@@ -76,6 +76,7 @@ class CrawlCallbacks:
     stop: StopSignal | None = None
 
 
+@checked_arguments
 def crawl(
     start: PathText | Iterable[str] = (),
     *,
@@ -112,6 +113,7 @@ def crawl(
         return run_beside_loop(lambda: carry_out(place, callbacks), stop)
 
 
+@checked_arguments
 def preview(
     start: PathText | Iterable[str] = (),
     *,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.discovering.results import DatasetPage, Repository
 from coati.discovering.searching import Discovered
 from coati.discovering.searching import discover as search_live
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
@@ -124,6 +124,7 @@ class DiscoveryRun:
         return rows_table(f"Repositories on “{self.place.settings.words}”: {self.stop.value}", rows)
 
 
+@checked_arguments
 def discover(
     words: PathText | Iterable[str] = (),
     *,

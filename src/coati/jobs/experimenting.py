@@ -15,7 +15,7 @@ from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
-from coati.jobs.arguments import PathText, count_of, path_of, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of, texts_of
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress_of_steps
@@ -60,6 +60,7 @@ class ExperimentResults:
         return "".join(shown)
 
 
+@checked_arguments
 def experiment(  # noqa: PLR0913 - one argument per option of the command
     file: PathText,
     *,
@@ -80,11 +81,15 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     (``my_module:MyStrategy``), run beside it. ``on_progress`` gets what is done, how far it is, and how much
     there is. Runs are made in ``jobs`` processes: one per core unless given, and 0 for none of its own.
     """
-    if jobs is not None:
-        count_of("jobs", jobs, least=0)
+    workers = (os.cpu_count() or 1) if jobs is None else count_of("jobs", jobs, least=0)
+    seeds = None if seeds is None else count_of("seeds", seeds)
+    max_requests = None if max_requests is None else count_of("max_requests", max_requests)
     own_sites, own_strategies = texts_of("sites", sites), texts_of("strategies", strategies)
     described = read_experiment(path_of("file", file)).narrowed(
-        frozenset(own_sites), seeds, max_requests, frozenset(own_strategies)
+        frozenset(own_sites),
+        seeds,
+        max_requests,
+        frozenset(own_strategies),
     )
     if parquet:
         require_duckdb()
@@ -97,7 +102,6 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     left_out: tuple[str, ...] = ()
     if own_sites and not own_strategies:
         described, left_out = without_examples(described, places)
-    workers = (os.cpu_count() or 1) if jobs is None else jobs
     with writing_to(folder):
         with progress_of_steps(show_progress, on_progress) as told:
             study = run_experiment(described, places, folder, workers, told)

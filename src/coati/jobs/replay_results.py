@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
 from coati.experiments.quantiles import quantile
+from coati.jobs.arguments import checked_arguments
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
 from coati.replaying.charts import draw_coverage, draw_curves
@@ -71,6 +72,7 @@ class ReplayResults:
         """Return one flat object per run; None where a measure is not defined."""
         return [run.row() for run in self.runs]
 
+    @checked_arguments
     def spread(self, strategy: str, measure: str) -> ReplaySpread:
         """Return the median of a measure over seeds, and its quartiles."""
         # A run that never got there counts as the worst there is, so that the median stays honest.
@@ -82,6 +84,7 @@ class ReplayResults:
         """List the strategies that were run, in order."""
         return list(dict.fromkeys(run.strategy for run in self.runs))
 
+    @checked_arguments
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, a trace per run (CSV), and the curves as PNG and SVG."""
         folder = Path(folder)
@@ -115,6 +118,7 @@ class WatchReplayResults:
         """Return one flat object per run; None where a measure is not defined."""
         return [run.row() for run in self.runs]
 
+    @checked_arguments
     def spread(self, strategy: str, measure: str) -> ReplaySpread:
         """Return the median of a measure over the seeds that have it, and its quartiles."""
         found = _values(self.rows(), strategy, measure)
@@ -124,6 +128,7 @@ class WatchReplayResults:
         """List the strategies that were run, in order."""
         return list(dict.fromkeys(run.strategy for run in self.runs))
 
+    @checked_arguments
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, and coverage over time as PNG and SVG."""
         folder = Path(folder)
@@ -143,8 +148,10 @@ def _values(rows: Sequence[Mapping[str, object]], strategy: str, measure: str) -
     if strategy not in names:
         raise unknown_name("strategy of these runs", strategy, names)
     own = [row for row in rows if row["strategy"] == strategy]
-    if not all(measure in row for row in own):
-        raise unknown_name("measure", measure, own[0])
+    # The others say what was run.
+    words = {"seed"} | {name for row in own for name, value in row.items() if isinstance(value, str)}
+    if measure not in own[0].keys() - words:
+        raise unknown_name("measure", measure, own[0].keys() - words)
     return [None if row[measure] is None else float(str(row[measure])) for row in own]
 
 

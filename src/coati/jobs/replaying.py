@@ -21,7 +21,18 @@ from coati.assembly import (
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
-from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
+from coati.jobs.arguments import (
+    PathText,
+    Seconds,
+    bytes_of,
+    checked_arguments,
+    count_of,
+    number_of,
+    path_of,
+    seconds_of,
+    text_of,
+    texts_of,
+)
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
@@ -29,7 +40,6 @@ from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
 from coati.times import parse_moment, to_iso
-from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
@@ -74,6 +84,7 @@ class ReplayPlan:
         return [(name, seed) for name in dict.fromkeys(names) for seed in seeds_for(name, seeds)]
 
 
+@checked_arguments
 def replay(  # noqa: PLR0913 - one argument per option of the command
     archive: PathText,
     strategies: str | Iterable[str] = DEFAULT_STRATEGIES,
@@ -85,7 +96,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     as_of: str | float | None = None,
     max_requests: int | None = None,
     max_bytes: int | str | None = None,
-    max_time: float | str | None = None,
+    max_time: Seconds | None = None,
     max_targets: int | None = None,
     early_stop: str = "off",
     examples: PathText | Iterable[PathText] = (),
@@ -94,7 +105,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     shortcuts: str = "off",
     per_cycle: int | None = None,
     per_site: int | None = None,
-    every: float | str | None = None,
+    every: Seconds | None = None,
     relevant: str = "",
     cold: bool = False,
     link_cache: bool = True,
@@ -124,14 +135,14 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     plan = ReplayPlan(
         strategies=[name for each in names for name in each.split(",")],
         seeds=count_of("seeds", seeds),
-        seed=seed,
+        seed=count_of("seed", seed, least=0),
         types=None if types is None else text_of("types", types),
         start_urls=texts_of("start_url", start_url),
-        as_of=parse_moment(as_of, end_of_day=True) if isinstance(as_of, str) else as_of,
+        as_of=None if as_of is None else _moment("as_of", as_of),
         budget=Budget(
             None if max_requests is None else count_of("max_requests", max_requests),
-            parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
-            parse_seconds(max_time) if isinstance(max_time, str) else max_time,
+            None if max_bytes is None else bytes_of("max_bytes", max_bytes),
+            None if max_time is None else seconds_of("max_time", max_time),
             None if max_targets is None else count_of("max_targets", max_targets),
         ),
         early_stop=text_of("early_stop", early_stop),
@@ -147,7 +158,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         start_urls=plan.start_urls,
         per_cycle=None if per_cycle is None else count_of("per_cycle", per_cycle),
         per_site=None if per_site is None else count_of("per_site", per_site),
-        every=parse_seconds(every) if isinstance(every, str) else every,
+        every=None if every is None else seconds_of("every", every),
         relevant=relevant,
         cold=cold,
         link_cache=link_cache,
@@ -168,6 +179,10 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     if folder is not None:
         results.write(folder)
     return results
+
+
+def _moment(name: str, value: str | float) -> float:
+    return parse_moment(value, end_of_day=True) if isinstance(value, str) else number_of(name, value)
 
 
 # Options that both kinds of strategies have.
