@@ -89,6 +89,38 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: coati.experiment("t.toml", jobs="2"),  # type: ignore[arg-type]
         "jobs is '2': it must be a whole number of at least 0",
     ),
+    "words of a search for a crawl": (
+        lambda: coati.crawl(URL, words="air"),  # type: ignore[call-arg]
+        r"unknown option 'words'\. Known: archive, ",
+    ),
+    "format of a command": (
+        lambda: coati.harvest([URL], types="data", out="out", format="json"),  # type: ignore[call-arg]
+        "unknown option 'format'",
+    ),
+    "types of a search": (
+        lambda: coati.discover("air", types="tables"),  # type: ignore[call-arg]
+        "unknown option 'types'",
+    ),
+    "speed of an inspection": (
+        lambda: coati.inspect(URL, concurrency=3),  # type: ignore[call-arg]
+        "unknown option 'concurrency'",
+    ),
+    "scope of a watch": (
+        lambda: coati.watch("run", scope="any"),  # type: ignore[call-arg]
+        "unknown option 'scope'",
+    ),
+    "cycles of a store": (
+        lambda: coati.watch_store("store", every="1h"),  # type: ignore[call-arg]
+        "unknown option 'every'",
+    ),
+    "misspelt option": (
+        lambda: coati.crawl_each([URL], out="out", max_request=5),  # type: ignore[call-arg]
+        "unknown option 'max_request'; did you mean 'max_requests'",
+    ),
+    "list of sites for a crawl": (
+        lambda: coati.crawl(from_file="sites.txt"),  # type: ignore[call-arg]
+        "from_file: call coati.crawl_each instead",
+    ),
     "import of an empty list": (lambda: coati.import_archive([], "out"), "sources: there is none"),
     "part of a byte": (lambda: coati.replay("a", "bfs", max_bytes=2.5), r"max_bytes is 2\.5"),  # type: ignore[arg-type]
     "time in words": (lambda: coati.replay("a", "bfs", max_time="soon"), "max_time: not a time: 'soon'"),

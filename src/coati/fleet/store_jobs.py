@@ -112,7 +112,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     `coati.pull` makes a run folder of one of its sites.
     """
     events = path_of("events", options.pop("events")) if options.get("events") else None
-    values = read_values(plain_values(options))
+    values = read_values(plain_values(options, CrawlOptions.__annotations__))
     if values.get("goal"):
         raise UsageError("a store takes files only: pages that meet a goal are collected by one machine")
     plan, _ = find_harvest(
@@ -174,7 +174,9 @@ def watch_store(
     """
     seconds = None if delay is None else seconds_of("delay", delay)
     watch = FleetWatch(
-        store=text_of("store", store), options=with_options(WatchOptions(), options), delay=seconds
+        store=text_of("store", store),
+        options=with_options(WatchOptions(), plain_values(options, CycleOptions.__annotations__)),
+        delay=seconds,
     )
     with cluster_at(cluster) as workers:
         return watch_fleet_once(watch, workers, Listeners(on_event=on_event))

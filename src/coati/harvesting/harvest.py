@@ -48,7 +48,7 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
     """
     plan, seeds = find_harvest(
         HarvestSource.named(source, discovery),
-        read_values(plain_values(options)),
+        read_values(plain_values(options, CrawlOptions.__annotations__)),
         HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=extract),
     )
     stop = stop or StopSignal()
@@ -77,7 +77,7 @@ def crawl_each(
     call resumes those that were stopped. Options are those of `coati.crawl`.
     """
     given = {} if run_file is None else read_run_file(Path(run_file))
-    given.update(read_values(plain_values(options)))
+    given.update(read_values(plain_values(options, CrawlOptions.__annotations__)))
     plan, seeds = find_crawls(HarvestSource.named(source), given)
     stop = stop or StopSignal()
     with shown(CrawlView(Budget()), quiet=not is_shown(show_progress)) as show:

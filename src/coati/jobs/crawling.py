@@ -148,7 +148,7 @@ def crawl_place(
 ) -> RunPlace:
     """Find out what such a crawl would do, and where; nothing is written or fetched yet."""
     given = {} if run_file is None else read_run_file(Path(run_file))
-    given.update(read_values(plain_values(options)))
+    given.update(read_values(plain_values(options, CrawlOptions.__annotations__)))
     return find_place(texts_of("start", start), given)
 
 

@@ -140,7 +140,9 @@ def discover(
     the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is
     shown in notebooks, or where ``show_progress`` says so.
     """
-    place = find_search_place(texts_of("words", words), read_values(plain_values(options)))
+    place = find_search_place(
+        texts_of("words", words), read_values(plain_values(options, DiscoverOptions.__annotations__))
+    )
     stop = stop or StopSignal()
     with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)

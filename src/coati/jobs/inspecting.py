@@ -132,7 +132,7 @@ def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
     Other arguments are the settings of ``coati inspect`` (`coati.InspectOptions`). Raises
     `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
-    settings = with_values(RunSettings(), read_values(plain_values(options)))
+    settings = with_values(RunSettings(), read_values(plain_values(options, InspectOptions.__annotations__)))
     return run_beside_loop(lambda: inspect_site(url, settings), StopSignal())
 
 

@@ -128,7 +128,7 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     """
     if cycles is not None:
         count_of("cycles", cycles)
-    given = plain_values(options)
+    given = plain_values(options, WatchKeywords.__annotations__)
     own = {name: value for name, value in given.items() if name in WATCH_OPTIONS}
     # A mistake is told before anything is looked up.
     with_options(WatchOptions(), own)
