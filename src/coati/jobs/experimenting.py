@@ -19,6 +19,8 @@ from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of,
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress_of_steps
+from coati.jobs.stopping import unless_stopped
+from coati.live.stop_signal import StopSignal
 from coati.machine_errors import writing_to
 from coati.units import format_count
 
@@ -73,13 +75,16 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     max_requests: int | None = None,
     parquet: bool = True,
     on_progress: OnProgress | None = None,
+    stop: StopSignal | None = None,
     show_progress: bool | None = None,
 ) -> ExperimentResults:
     """Run every strategy on every site with every seed, as FILE.toml says, and write the tables into ``out``.
 
     ``sites`` and ``strategies`` run a part; strategies that the file does not name, yours among them
     (``my_module:MyStrategy``), run beside it. ``on_progress`` gets what is done, how far it is, and how much
-    there is. Runs are made in ``jobs`` processes: one per core unless given, and 0 for none of its own.
+    there is. Once ``stop`` is set, the experiment ends after the next finished run and raises
+    `coati.jobs.stopping.StoppedError`; the same call resumes. Runs are made in ``jobs`` processes: one per
+    core unless given, and 0 for none of its own.
     """
     workers = (os.cpu_count() or 1) if jobs is None else count_of("jobs", jobs, least=0)
     seeds = None if seeds is None else count_of("seeds", seeds)
@@ -104,6 +109,6 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         described, left_out = without_examples(described, places)
     with writing_to(folder):
         with progress_of_steps(show_progress, on_progress) as told:
-            study = run_experiment(described, places, folder, workers, told)
+            study = run_experiment(described, places, folder, workers, unless_stopped(stop, told))
         files = write_outputs(study, folder, parquet=parquet)
     return ExperimentResults(study, tuple(files), left_out)

@@ -36,6 +36,8 @@ from coati.jobs.arguments import (
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
+from coati.jobs.stopping import unless_stopped
+from coati.live.stop_signal import StopSignal
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
@@ -114,6 +116,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     on_progress: Callable[[str, int, int], None] | None = None,
     on_run: OnRun | None = None,
     on_result: Callable[[MeasuredRun | WatchRun], None] | None = None,
+    stop: StopSignal | None = None,
     show_progress: bool | None = None,
 ) -> ReplayResults | WatchReplayResults:
     """Run strategies over an archived site, and return their measures; nothing is fetched.
@@ -127,7 +130,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
 
     ``on_ready`` hears in words what is replayed, ``on_progress`` which step is done, how far it is and of how
     much, ``on_run`` the strategy of a crawl, its seed, and its requests and targets so far, and ``on_result``
-    gets each finished run.
+    gets each finished run. With ``stop``, it raises `coati.jobs.stopping.StoppedError` once that is set.
     """
     names = texts_of("strategies", strategies)
     if scope not in set(Scope):
@@ -171,9 +174,9 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     with progress_of_steps(show_progress, on_progress) as step:
         told = ReplayCallbacks(
             on_ready=on_ready or (lambda _words: None),
-            on_progress=step,
+            on_progress=unless_stopped(stop, step),
             on_run=on_run,
-            on_result=on_result or (lambda _run: None),
+            on_result=unless_stopped(stop, on_result or (lambda _run: None)),
         )
         results = replay_watches(place, watching, told) if watches else _replay_crawls(place, plan, told)
     if folder is not None:

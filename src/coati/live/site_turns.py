@@ -34,6 +34,8 @@ class Spent(NamedTuple):
     requests: int
     bytes: int
     targets: int
+    pages: int = 0
+    failures: int = 0
 
 
 class Crawled(Protocol):
@@ -93,7 +95,7 @@ class SiteTurns:
         self._turns: dict[int, int] = {}
         # Of these, who was woken and did not take the turn up yet.
         self._woken: set[int] = set()
-        self._requests = self._bytes = self._targets = 0
+        self._requests = self._bytes = self._targets = self._pages = self._failures = 0
         # Of bodies that are being read.
         self._arriving = 0
         self._seconds_before = seconds_before
@@ -112,7 +114,7 @@ class SiteTurns:
         """Take a site in, with what earlier sessions saw of it."""
         self._sites[number] = site
         spent = site.spent()
-        self.count(spent.requests, spent.bytes, spent.targets)
+        self.count(spent)
         self._seconds_before = max(self._seconds_before, site.seconds_before())
         self._choice.resume(number, spent.requests, spent.targets, Promises(site.expects()))
 
@@ -145,7 +147,7 @@ class SiteTurns:
         if not brought.requests:
             self._undo(number)
         else:
-            self.count(brought.requests, brought.bytes, brought.targets)
+            self.count(brought)
             self.session_requests += brought.requests
             if number in self._turns:
                 self._turns[number] = 0
@@ -206,7 +208,7 @@ class SiteTurns:
     @property
     def spent(self) -> Spent:
         """What all sites spent and found, earlier sessions included."""
-        return Spent(self._requests, self._bytes, self._targets)
+        return Spent(self._requests, self._bytes, self._targets, self._pages, self._failures)
 
     @property
     def in_flight(self) -> int:
@@ -217,11 +219,13 @@ class SiteTurns:
         """Tell whether the budget is spent."""
         return self._ended()
 
-    def count(self, requests: int, size_bytes: int, targets: int) -> None:
-        """Count what was spent, by this session or an earlier one."""
-        self._requests += requests
-        self._bytes += size_bytes
-        self._targets += targets
+    def count(self, spent: Spent) -> None:
+        """Count what was spent and found, by this session or an earlier one."""
+        self._requests += spent.requests
+        self._bytes += spent.bytes
+        self._targets += spent.targets
+        self._pages += spent.pages
+        self._failures += spent.failures
 
     def _unanswered(self) -> int:
         """How many requests are not answered yet, however many attempts each takes."""
