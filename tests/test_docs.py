@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 import re
 import shlex
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -313,7 +314,8 @@ def test_examples_give_what_they_say(page: Path, tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("page", [page for page in PAGES if fenced(page, "python")], ids=name_of)
 def test_what_examples_import_exists(page: Path) -> None:
     for block in fenced(page, "python"):
-        source = block
+        # A part of a class is indented.
+        source = textwrap.dedent(block)
         if ">>> " in block:
             source = "".join(example.source for example in doctest.DocTestParser().get_examples(block))
         for node in ast.walk(ast.parse(source)):

@@ -199,14 +199,15 @@ def test_progress_counts_only_slices_that_are_out(store_url: str) -> None:
         def underway(self) -> dict[str, Usage]:
             return {"a.org": Usage(50, 0, 0), "elsewhere.org": Usage(7, 0, 0)}
 
-    told: list[int] = []
+    told: list[Progress] = []
     cluster = Heard(a_org=[crawled("a.org")])
     files = FilesHarvest(
         urls=("https://a.org/",), out=Path(), settings=with_values(RunSettings(), {"types": "data"})
     )
-    listeners = Listeners(on_progress=lambda progress: told.append(progress.requests))
-    harvest_fleet(FleetHarvest(files=files, store=store_url), cluster, listeners)
-    assert told[-1] == 10
+    listeners = Listeners(on_progress=told.append)
+    harvested = harvest_fleet(FleetHarvest(files=files, store=store_url), cluster, listeners)
+    (site,) = harvested.sites
+    assert (told[-1].requests, told[-1].pages) == (10, site.state.pages)
 
 
 def test_a_slice_that_came_back_is_no_longer_underway() -> None:

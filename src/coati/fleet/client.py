@@ -29,6 +29,7 @@ from coati.fleet.objects import DamagedObjectError, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionError
 from coati.fleet.worker_health import WorkerHealth
 from coati.harvesting.sites import HarvestSite
+from coati.jobs.progress_bar import PROGRESS_SECONDS, at_most_every
 from coati.live.progress import Progress
 from coati.live.site_turns import Usage
 from coati.stop_reasons import FAILED_STARTS, StopReason
@@ -98,8 +99,9 @@ class FleetClient:
         self._renew_at = self._begun + harvest.times.term / 4
         # When it is to be said that there is no worker, unless one is seen until then.
         self._missed_at = self._begun + _WORKER_SECONDS
-        self._slices = self._deaths = self._session_requests = self._failures = 0
+        self._slices = self._deaths = self._session_requests = self._failures = self._pages = 0
         self._stop: StopReason | None = None
+        self._tell_progress = at_most_every(PROGRESS_SECONDS, self._tell_progress_now, at_once=True)
 
     def run(self, *, resumed: bool) -> FleetHarvested:
         """Harvest to the end."""
@@ -111,6 +113,7 @@ class FleetClient:
         except KeyboardInterrupt:
             self._interrupt()
         self._end_crawls()
+        self._tell_progress_now()
         stop = self._stop or self._natural_end()
         sites = [
             FleetSite(
@@ -127,6 +130,7 @@ class FleetClient:
             for number, (state, is_left_alone) in enumerate(found):
                 self._states[number] = state
                 self._failures += state.failures
+                self._pages += state.pages
                 if is_left_alone:
                     self._quarantined.add(number)
                 self._choice.resume(number, _counts(state), over=state.done or is_left_alone)
@@ -237,8 +241,7 @@ class FleetClient:
         elif now >= self._missed_at:
             self._missed_at = math.inf
             self._tell(FleetEventKind.NO_WORKERS)
-        if self._listeners.on_progress is not None:
-            self._listeners.on_progress(self._progress())
+        self._tell_progress()
 
     def _collect(self, finished: FinishedSlice) -> None:
         number = self._numbers[finished.site]
@@ -274,6 +277,7 @@ class FleetClient:
         before = self._states[number]
         self._session_requests += max(0, state.requests - before.requests)
         self._failures += state.failures - before.failures
+        self._pages += state.pages - before.pages
         self._states[number] = state
 
     def _take_result(self, number: int, result: SliceResult) -> None:
@@ -369,13 +373,18 @@ class FleetClient:
     def _seconds(self) -> float:
         return time.monotonic() - self._begun
 
+    def _tell_progress_now(self) -> None:
+        if self._listeners.on_progress is not None:
+            self._listeners.on_progress(self._progress())
+
     def _progress(self) -> Progress:
         choice, underway = self._choice, self._underway()
         return Progress(
             requests=choice.requests + underway.requests,
             targets=choice.targets + underway.targets,
             bytes=choice.bytes + underway.bytes,
-            failures=self._failures,
+            pages=self._pages + underway.pages,
+            failures=self._failures + underway.failures,
             in_flight=choice.out,
             seconds=self._seconds,
             session_requests=self._session_requests + underway.requests,
@@ -390,6 +399,8 @@ class FleetClient:
             sum(max(0, spent.requests - state.requests) for spent, state in known),
             sum(max(0, spent.bytes - state.bytes) for spent, state in known),
             sum(max(0, spent.targets - state.targets) for spent, state in known),
+            sum(max(0, spent.pages - state.pages) for spent, state in known),
+            sum(max(0, spent.failures - state.failures) for spent, state in known),
         )
 
     def _tell(self, what: FleetEventKind, **data: object) -> None:

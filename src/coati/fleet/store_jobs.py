@@ -24,7 +24,7 @@ from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary, sums_of
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
-from coati.jobs.arguments import PathText, path_of, text_of
+from coati.jobs.arguments import PathText, Seconds, checked_arguments, path_of, seconds_of, text_of
 from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
@@ -34,7 +34,7 @@ from coati.live.progress import Progress
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
-from coati.units import format_count, parse_seconds
+from coati.units import format_count
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
 
 # Slices in this process at once, unless the user says otherwise.
@@ -87,6 +87,7 @@ class StoreHarvest:
         return rows_table(f"Sites in {self.harvested.store}", rows)
 
 
+@checked_arguments
 def harvest_into_store(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[str] | None = None,
     *,
@@ -107,8 +108,8 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     ``events`` is a file to which events are appended. What the store holds of the same harvest is resumed.
     `coati.pull` makes a run folder of one of its sites.
     """
-    events = options.pop("events", None)
-    values = read_values(plain_values(options))
+    events = path_of("events", options.pop("events")) if options.get("events") else None
+    values = read_values(plain_values(options, CrawlOptions.__annotations__))
     if values.get("goal"):
         raise UsageError("a store takes files only: pages that meet a goal are collected by one machine")
     plan, _ = find_harvest(
@@ -123,7 +124,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     harvest = FleetHarvest(files=files, store=text_of("store", store))
     check_store(harvest.store, cluster)
     with (
-        events_appended(path_of("events", events) if events else None) as write,
+        events_appended(events) as write,
         progress_shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
     ):
         listeners = Listeners(both(show, on_progress), both(write, on_event))
@@ -155,11 +156,12 @@ def run_in_store(harvest: FleetHarvest, cluster: str | None, listeners: Listener
     return StoreHarvest(harvested, sites, store.address("report.html"))
 
 
+@checked_arguments
 def watch_store(
     store: str | Path,
     *,
     cluster: str | None = None,
-    delay: float | str | None = None,
+    delay: Seconds | None = None,
     on_event: OnFleetEvent | None = None,
     **options: Unpack[CycleOptions],
 ) -> FleetCycle:
@@ -167,9 +169,11 @@ def watch_store(
 
     The first cycle of a site only looks. The options are those of `coati.watch`.
     """
-    seconds = parse_seconds(delay) if isinstance(delay, str) else delay
+    seconds = None if delay is None else seconds_of("delay", delay)
     watch = FleetWatch(
-        store=text_of("store", store), options=with_options(WatchOptions(), options), delay=seconds
+        store=text_of("store", store),
+        options=with_options(WatchOptions(), plain_values(options, CycleOptions.__annotations__)),
+        delay=seconds,
     )
     with cluster_at(cluster) as workers:
         return watch_fleet_once(watch, workers, Listeners(on_event=on_event))

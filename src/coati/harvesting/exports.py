@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from coati.errors import ConfigError, UsageError
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, checked_arguments, path_of
 from coati.machine_errors import writing_to
 from coati.markup.statements import RDF_TYPE, is_address
 from coati.runs.durable import write_whole
@@ -31,6 +31,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,31}:")
 _ADDRESS_SAFE = "/:?#[]@!$&'()*+,;=%-._~"
 
 
+@checked_arguments
 def export_statements(run_folder: PathText, out: str | Path) -> int:
     """Write the structured data of a run's pages to a file, and return the number of statements.
 

@@ -24,11 +24,12 @@ from coati.harvesting.site_crawls import Standing, seconds_at_work, site_setting
 from coati.harvesting.sites import HarvestSite, is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.notebook_tables import rows_table
+from coati.jobs.progress_bar import PROGRESS_SECONDS, at_most_every
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.live.plan import CrawlPlan
 from coati.live.progress import Progress
-from coati.live.site_turns import SiteTurns
+from coati.live.site_turns import SiteTurns, Usage
 from coati.live.stop_signal import StopSignal
 from coati.reporting.many_sites import write_sites_report
 from coati.reporting.report_file import write_report
@@ -212,6 +213,7 @@ def _crawl_sites(
     from coati.live.running import crawl_many
 
     sites, begun = harvest.sites(), time.monotonic()
+    tell = None if on_progress is None else _teller(on_progress, begun)
     with ExitStack() as stack:
         turns = SiteTurns(
             harvest.settings.budget,
@@ -219,7 +221,7 @@ def _crawl_sites(
             fair=harvest.fair,
             seconds=lambda: time.monotonic() - begun,
             seconds_before=_seconds_before(layout, harvest, sites),
-            on_change=None if on_progress is None else _teller(on_progress, begun),
+            on_change=None if tell is None else at_most_every(PROGRESS_SECONDS, tell, at_once=True),
         )
         on_event, log = stack.enter_context(events_logged(harvest.settings.log_file, None))
         log(f"coati {__version__}: {format_count(len(sites), 'site')} into {harvest.out.absolute()}")
@@ -238,6 +240,8 @@ def _crawl_sites(
         for plan, result in zip(plans, results, strict=False):
             for line in end_lines(result):
                 log(f"{host_of(plan.rules.start_url)}: {line}")
+    if tell is not None:
+        tell(turns)
     return turns, [result.stop for result in results]
 
 
@@ -283,7 +287,7 @@ def _seconds_before(layout: HarvestLayout, harvest: FilesHarvest, sites: Sequenc
 def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:
     with RunReader(layout.site(site.name)) as run:
         totals = run.totals()
-    turns.count(totals.requests, totals.bytes, totals.targets)
+    turns.count(Usage(totals.requests, totals.bytes, totals.targets, totals.pages, totals.failures))
 
 
 def _teller(on_progress: Callable[[Progress], None], begun: float) -> Callable[[SiteTurns], None]:
@@ -294,7 +298,9 @@ def _teller(on_progress: Callable[[Progress], None], begun: float) -> Callable[[
         on_progress(
             Progress(
                 requests=spent.requests,
+                pages=spent.pages,
                 targets=spent.targets,
+                failures=spent.failures,
                 bytes=spent.bytes,
                 in_flight=turns.in_flight,
                 seconds=time.monotonic() - begun,

@@ -11,7 +11,7 @@ from coati.budget import Budget
 from coati.harvesting.files_harvest import FilesHarvest, FilesHarvested, harvest_files
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_crawls, find_harvest
 from coati.harvesting.pages_harvest import PagesHarvested, harvest_pages
-from coati.jobs.arguments import PathText
+from coati.jobs.arguments import PathText, checked_arguments
 from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
@@ -22,6 +22,7 @@ from coati.live.stop_signal import StopSignal
 from coati.settings.run_file import read_run_file, read_values
 
 
+@checked_arguments
 def harvest(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[str] | None = None,
     *,
@@ -45,7 +46,7 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
     """
     plan, seeds = find_harvest(
         HarvestSource.named(source, discovery),
-        read_values(plain_values(options)),
+        read_values(plain_values(options, CrawlOptions.__annotations__)),
         HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=extract),
     )
     stop = stop or StopSignal()
@@ -58,6 +59,7 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
         return replace(pages, left_out=seeds.wrong)
 
 
+@checked_arguments
 def crawl_each(
     source: PathText | Iterable[str],
     *,
@@ -73,7 +75,7 @@ def crawl_each(
     call resumes those that were stopped. Options are those of `coati.crawl`.
     """
     given = {} if run_file is None else read_run_file(Path(run_file))
-    given.update(read_values(plain_values(options)))
+    given.update(read_values(plain_values(options, CrawlOptions.__annotations__)))
     plan, seeds = find_crawls(HarvestSource.named(source), given)
     stop = stop or StopSignal()
     with progress_shown(CrawlView(Budget()), quiet=not is_shown(show_progress)) as show:

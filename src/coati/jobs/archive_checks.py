@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from coati.archive.archive import Archive
 from coati.archive.recovery import Damage, rebuild_index
-from coati.jobs.arguments import path_of
+from coati.jobs.arguments import checked_arguments, path_of
 from coati.jobs.notebook_tables import pairs_table, rows_table
 from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
@@ -63,6 +63,7 @@ class ReindexedArchive:
         return pairs_table(f"New index of {self.folder}", pairs)
 
 
+@checked_arguments
 def verify_archive(
     folder: str | Path,
     *,
@@ -86,6 +87,7 @@ def verify_archive(
         return ArchiveVerification(opened.folder, total, tuple(damaged))
 
 
+@checked_arguments
 def reindex_archive(folder: str | Path) -> ReindexedArchive:
     """Rebuild the index of an archive from its WARC files, and replace the old one."""
     place = path_of("folder", folder)

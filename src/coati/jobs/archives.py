@@ -18,7 +18,7 @@ from coati.archive.inventory import ArchiveContents, OutsideLinks, count_content
 from coati.archive.sources.layouts import open_source
 from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
-from coati.jobs.arguments import PathText, path_of, text_of, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, path_of, text_of, texts_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress
 from coati.model import Kind
@@ -94,6 +94,7 @@ class ImportedArchive:
         return self.archive._repr_html_()
 
 
+@checked_arguments
 def import_archive(  # noqa: PLR0913 - one argument per option of the command
     sources: PathText | Iterable[PathText],
     destination: str | Path,
@@ -118,6 +119,8 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         types=parse_types(text_of("types", types)) if types else None,
     )
     given = texts_of("sources", sources)
+    if not given:
+        raise UsageError("sources: there is none; name what is to be imported")
     # The import may put a new folder in the place of the one that we stand in.
     place = path_of("destination", destination).resolve()
     if layout == "auto" and (run := next(filter(holds_run, map(Path, given)), None)) is not None:
@@ -146,6 +149,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
     return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
 
 
+@checked_arguments
 def describe_archive(
     folder: str | Path,
     *,
@@ -167,6 +171,7 @@ def describe_archive(
     )
 
 
+@checked_arguments
 def export_archive(
     folder: str | Path,
     out: str | Path,

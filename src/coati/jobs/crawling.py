@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.archive.archive import Archive
 from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.live_progress import CrawlView, progress_shown
@@ -76,6 +76,7 @@ class CrawlCallbacks:
     stop: StopSignal | None = None
 
 
+@checked_arguments
 def crawl(
     start: PathText | Iterable[str] = (),
     *,
@@ -112,6 +113,7 @@ def crawl(
         return run_with_own_loop(lambda: carry_out(place, callbacks), stop)
 
 
+@checked_arguments
 def preview(
     start: PathText | Iterable[str] = (),
     *,
@@ -146,7 +148,7 @@ def crawl_place(
 ) -> RunPlace:
     """Find out what such a crawl would do, and where; nothing is written or fetched yet."""
     given = {} if run_file is None else read_run_file(Path(run_file))
-    given.update(read_values(plain_values(options)))
+    given.update(read_values(plain_values(options, CrawlOptions.__annotations__)))
     return find_place(texts_of("start", start), given)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from coati.discovering.results import DatasetPage, Repository
 from coati.discovering.searching import Discovered
 from coati.discovering.searching import discover as search_live
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
@@ -124,6 +124,7 @@ class DiscoveryRun:
         return rows_table(f"Repositories on “{self.place.settings.topic}”: {self.stop.value}", rows)
 
 
+@checked_arguments
 def discover(
     topic: PathText | Iterable[str] = (),
     *,
@@ -139,7 +140,9 @@ def discover(
     are the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress
     is shown in notebooks, or where ``show_progress`` says so.
     """
-    place = find_search_place(texts_of("topic", topic), read_values(plain_values(options)))
+    place = find_search_place(
+        texts_of("topic", topic), read_values(plain_values(options, DiscoverOptions.__annotations__))
+    )
     stop = stop or StopSignal()
     with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)

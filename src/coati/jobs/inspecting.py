@@ -15,7 +15,8 @@ from typing import Unpack
 
 from coati.assembly import build_shortcuts
 from coati.budget import Budget
-from coati.errors import ConfigError, UsageError
+from coati.errors import ConfigError
+from coati.jobs.arguments import checked_arguments
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.options import InspectOptions, plain_values
 from coati.jobs.own_event_loop import run_with_own_loop
@@ -120,15 +121,14 @@ class Inspection:
         return pairs_table(self.final_url, pairs)
 
 
+@checked_arguments
 def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
     """Find out which software a site runs and what it lists, with a dozen requests.
 
     Other arguments are the settings of ``coati inspect`` (`coati.InspectOptions`). Raises
     `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
-    if not isinstance(url, str):
-        raise UsageError(f"url: {url!r} is not a string; give one URL")
-    settings = with_values(RunSettings(), read_values(plain_values(options)))
+    settings = with_values(RunSettings(), read_values(plain_values(options, InspectOptions.__annotations__)))
     return run_with_own_loop(lambda: inspect_site(url, settings), StopSignal())
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from coati.archive.exports.new_file import new_file
 from coati.errors import UsageError
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress
 from coati.jobs.run_summary import RunSummary
@@ -138,6 +138,7 @@ class Merged(NamedTuple):
         return rows_table(f"Runs in {self.file}", [site._asdict() for site in self.sites])
 
 
+@checked_arguments
 def merge(
     runs: PathText | Iterable[PathText],
     out: str | Path,

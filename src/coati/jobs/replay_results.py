@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
 from coati.experiments.quantiles import quantile
+from coati.jobs.arguments import checked_arguments
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
 from coati.replaying.charts import draw_coverage, draw_curves
@@ -72,8 +73,10 @@ class _Results:
         if strategy not in self.strategies():
             raise unknown_name("strategy of these runs", strategy, self.strategies())
         own = [row for row in self.rows() if row["strategy"] == strategy]
-        if not all(measure in row for row in own):
-            raise unknown_name("measure", measure, own[0])
+        # The others say what was run.
+        words = {"seed"} | {name for row in own for name, value in row.items() if isinstance(value, str)}
+        if measure not in own[0].keys() - words:
+            raise unknown_name("measure", measure, own[0].keys() - words)
         return [None if row[measure] is None else float(str(row[measure])) for row in own]
 
     @contextmanager
@@ -99,6 +102,7 @@ class ReplayResults(_Results):
     runs: tuple[MeasuredRun, ...]
     remarks: tuple[str, ...] = ()
 
+    @checked_arguments
     def spread(self, strategy: str, measure: str) -> ReplaySpread:
         """Return the median of a measure over seeds, and its quartiles."""
         # A run that never got there counts as the worst there is, so that the median stays honest.
@@ -106,6 +110,7 @@ class ReplayResults(_Results):
         found = self._values(strategy, measure)
         return ReplaySpread.of([worst if value is None else value for value in found])
 
+    @checked_arguments
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, a trace per run (CSV), and the curves as PNG and SVG."""
         with self._written(folder) as place:
@@ -127,10 +132,12 @@ class WatchReplayResults(_Results):
     site: str
     runs: tuple[WatchRun, ...]
 
+    @checked_arguments
     def spread(self, strategy: str, measure: str) -> ReplaySpread:
         """Return the median of a measure over the seeds that have it, and its quartiles."""
         return ReplaySpread.of([value for value in self._values(strategy, measure) if value is not None])
 
+    @checked_arguments
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, and coverage over time as PNG and SVG."""
         with self._written(folder) as place:

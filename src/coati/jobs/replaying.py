@@ -20,11 +20,24 @@ from coati.assembly import (
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
-from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
+from coati.jobs.arguments import (
+    PathText,
+    Seconds,
+    bytes_of,
+    checked_arguments,
+    count_of,
+    number_of,
+    path_of,
+    seconds_of,
+    text_of,
+    texts_of,
+)
 from coati.jobs.own_code import require_current
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
+from coati.jobs.stopping import unless_stopped
+from coati.live.stop_signal import StopSignal
 from coati.replaying.comparison import MeasuredRun
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
@@ -32,7 +45,6 @@ from coati.replaying.site import ReplaySite
 from coati.replaying.watch_replay import WatchRun
 from coati.strategies.tres.tres import TresExamples
 from coati.times import parse_moment, to_iso
-from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
@@ -77,6 +89,7 @@ class ReplayPlan:
         return [(name, seed) for name in dict.fromkeys(names) for seed in seeds_for(name, seeds)]
 
 
+@checked_arguments
 def replay(  # noqa: PLR0913 - one argument per option of the command
     archive: PathText,
     strategies: str | Iterable[str] = DEFAULT_STRATEGIES,
@@ -88,7 +101,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     as_of: str | float | None = None,
     max_requests: int | None = None,
     max_bytes: int | str | None = None,
-    max_time: float | str | None = None,
+    max_time: Seconds | None = None,
     max_targets: int | None = None,
     early_stop: str = "off",
     examples: PathText | Iterable[PathText] = (),
@@ -97,7 +110,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     shortcuts: str = "off",
     per_cycle: int | None = None,
     per_site: int | None = None,
-    every: float | str | None = None,
+    every: Seconds | None = None,
     relevant: str = "",
     cold: bool = False,
     link_cache: bool = True,
@@ -106,6 +119,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     on_progress: Callable[[str, int, int], None] | None = None,
     on_run: OnRun | None = None,
     on_result: Callable[[MeasuredRun | WatchRun], None] | None = None,
+    stop: StopSignal | None = None,
     show_progress: bool | None = None,
 ) -> ReplayResults | WatchReplayResults:
     """Run strategies over an archived site, and return their measures; nothing is fetched.
@@ -119,7 +133,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
 
     ``on_ready`` gets in words what is replayed, ``on_progress`` which step is done, how far it is and of how
     much, ``on_run`` the strategy of a crawl, its seed, and its requests and targets so far, and ``on_result``
-    gets each finished run.
+    gets each finished run. With ``stop``, it raises `coati.jobs.stopping.StoppedError` once that is set.
     """
     names = texts_of("strategies", strategies)
     if scope not in set(Scope):
@@ -127,14 +141,14 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     plan = ReplayPlan(
         strategies=[name for each in names for name in each.split(",")],
         seeds=count_of("seeds", seeds),
-        seed=seed,
+        seed=count_of("seed", seed, least=0),
         types=None if types is None else text_of("types", types),
         start_urls=texts_of("start_url", start_url),
-        as_of=parse_moment(as_of, end_of_day=True) if isinstance(as_of, str) else as_of,
+        as_of=None if as_of is None else _moment("as_of", as_of),
         budget=Budget(
             None if max_requests is None else count_of("max_requests", max_requests),
-            parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
-            parse_seconds(max_time) if isinstance(max_time, str) else max_time,
+            None if max_bytes is None else bytes_of("max_bytes", max_bytes),
+            None if max_time is None else seconds_of("max_time", max_time),
             None if max_targets is None else count_of("max_targets", max_targets),
         ),
         early_stop=text_of("early_stop", early_stop),
@@ -151,7 +165,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         start_urls=plan.start_urls,
         per_cycle=None if per_cycle is None else count_of("per_cycle", per_cycle),
         per_site=None if per_site is None else count_of("per_site", per_site),
-        every=parse_seconds(every) if isinstance(every, str) else every,
+        every=None if every is None else seconds_of("every", every),
         relevant=relevant,
         cold=cold,
         link_cache=link_cache,
@@ -164,9 +178,9 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     with progress_of_steps(show_progress, on_progress) as step:
         callbacks = ReplayCallbacks(
             on_ready=on_ready or (lambda _words: None),
-            on_progress=step,
+            on_progress=unless_stopped(stop, step),
             on_run=on_run,
-            on_result=on_result or (lambda _run: None),
+            on_result=unless_stopped(stop, on_result or (lambda _run: None)),
         )
         results = (
             replay_watches(place, watching, callbacks) if watches else _replay_crawls(place, plan, callbacks)
@@ -174,6 +188,10 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     if folder is not None:
         results.write(folder)
     return results
+
+
+def _moment(name: str, value: str | float) -> float:
+    return parse_moment(value, end_of_day=True) if isinstance(value, str) else number_of(name, value)
 
 
 # Options that both kinds of strategies have.

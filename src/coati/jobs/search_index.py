@@ -10,7 +10,7 @@ from pathlib import Path
 from coati.archive.folder_of_archives import archives_in
 from coati.discovering.indexing import write_index_of
 from coati.errors import UsageError
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of, texts_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress_of_count
 from coati.readers.hits import Hits
@@ -23,8 +23,13 @@ from coati.web.queries import Ability, Query
 class SearchIndex:
     """The folder of an index, as ``coati.discover(search=["local=FOLDER"])`` uses it."""
 
-    folder: str | Path
+    folder: PathText
 
+    def __post_init__(self) -> None:
+        """Refuse what is not a folder."""
+        path_of("folder", self.folder)
+
+    @checked_arguments
     def search(self, text: str, *, related: bool = False, backlinks: bool = False, page: int = 1) -> Hits:
         """Return one page of results, the best first.
 
@@ -33,6 +38,7 @@ class SearchIndex:
         """
         if related and backlinks:
             raise UsageError("search for related pages or for backlinks, not for both at once")
+        page = count_of("page", page)
         ability = Ability.RELATED if related else Ability.BACKLINKS if backlinks else Ability.KEYWORDS
         with closing(LocalIndex(Path(self.folder))) as engine:
             # Raises where a search could not use the index.
@@ -61,6 +67,7 @@ class IndexedArchives:
         return pairs_table("An index of archives", self.as_json().items())
 
 
+@checked_arguments
 def index_archives(
     archives: PathText | Iterable[PathText],
     out: str | Path,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, checked_arguments, path_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import progress
@@ -72,6 +72,7 @@ class Verification:
         return rows_table(f"Damaged among {self.files:,} files in {self.folder}", self.rows())
 
 
+@checked_arguments
 def verify(
     folder: PathText,
     *,

@@ -244,6 +244,7 @@ class Drive:
         settlements = settled(self._strategy.observe(request_id, recorded.outcome, now))
         del self._open[request_id]
         self._sent += charged - state.attempts
+        before = self.counts.pages, self.counts.failures
         self.counts.count(request, result, charged, new_target=recorded.new_target)
         self.counts.archived += from_archive
         self.counts.settle(request, recorded.outcome, settlements)
@@ -256,7 +257,15 @@ class Drive:
             self.stop(end)
         self._end_host(host_of(request.url), result.outcome, charged)
         if self.plan.turns is not None:
-            self.plan.turns.observed(_brought(result, charged, recorded))
+            self.plan.turns.observed(self._brought(result, charged, recorded, before))
+
+    def _brought(
+        self, result: FetchResult, charged: int, recorded: Recorded, before: tuple[int, int]
+    ) -> Usage:
+        """Return what a request brought; ``before`` are the pages and failures that were counted before."""
+        size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
+        pages, failures = self.counts.pages - before[0], self.counts.failures - before[1]
+        return Usage(charged, size, int(recorded.new_target), pages, failures)
 
     def _end_host(self, host: str, outcome: Outcome, charged: int) -> None:
         """Ask a host for nothing more that has had its share, or that forbids everything."""
@@ -304,7 +313,8 @@ class Drive:
 
     def spent(self) -> Usage:
         """Return what the run has spent."""
-        return Usage(self.counts.requests, self.counts.bytes, self.counts.targets)
+        counts = self.counts
+        return Usage(counts.requests, counts.bytes, counts.targets, counts.pages, counts.failures)
 
     def seconds_before(self) -> float:
         """Return how long earlier sessions of the run took."""
@@ -500,11 +510,6 @@ class Drive:
             for url, reason in result.skipped:
                 self._tell(EventKind.SKIPPED, url=url, reason=reason)
         self.tell_progress()
-
-
-def _brought(result: FetchResult, charged: int, recorded: Recorded) -> Usage:
-    size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
-    return Usage(charged, size, int(recorded.new_target))
 
 
 def _nothing() -> None:

@@ -30,6 +30,8 @@ class Usage(NamedTuple):
     requests: int
     bytes: int
     targets: int
+    pages: int = 0
+    failures: int = 0
 
 
 class CrawlControl(Protocol):
@@ -89,7 +91,7 @@ class SiteTurns:
         self._turns: dict[int, int] = {}
         # Of these, who was woken and did not take the turn up yet.
         self._woken: set[int] = set()
-        self._requests = self._bytes = self._targets = 0
+        self._requests = self._bytes = self._targets = self._pages = self._failures = 0
         # Of bodies that are being read.
         self._arriving = 0
         self._seconds_before = seconds_before
@@ -108,7 +110,7 @@ class SiteTurns:
         """Take a site in, with what earlier sessions saw of it."""
         self._sites[number] = site
         spent = site.spent()
-        self.count(spent.requests, spent.bytes, spent.targets)
+        self.count(spent)
         self._seconds_before = max(self._seconds_before, site.seconds_before())
         self._choice.resume(number, spent.requests, spent.targets, Promises(site.expects()))
 
@@ -141,7 +143,7 @@ class SiteTurns:
         if not brought.requests:
             self._undo(number)
         else:
-            self.count(brought.requests, brought.bytes, brought.targets)
+            self.count(brought)
             self.session_requests += brought.requests
             if number in self._turns:
                 self._turns[number] = 0
@@ -202,7 +204,7 @@ class SiteTurns:
     @property
     def spent(self) -> Usage:
         """What all sites spent and found, earlier sessions included."""
-        return Usage(self._requests, self._bytes, self._targets)
+        return Usage(self._requests, self._bytes, self._targets, self._pages, self._failures)
 
     @property
     def in_flight(self) -> int:
@@ -213,11 +215,13 @@ class SiteTurns:
         """Tell whether the budget is spent."""
         return self._ended()
 
-    def count(self, requests: int, size_bytes: int, targets: int) -> None:
-        """Count what was spent, by this session or an earlier one."""
-        self._requests += requests
-        self._bytes += size_bytes
-        self._targets += targets
+    def count(self, spent: Usage) -> None:
+        """Count what was spent and found, by this session or an earlier one."""
+        self._requests += spent.requests
+        self._bytes += spent.bytes
+        self._targets += spent.targets
+        self._pages += spent.pages
+        self._failures += spent.failures
 
     def _unanswered(self) -> int:
         """How many requests are not answered yet, however many attempts each takes."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from coati.errors import ConfigError
-from coati.jobs.arguments import PathText, count_of, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, count_of, texts_of
 from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
@@ -27,7 +27,7 @@ from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult
 from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
-from coati.watching.watch_options import WATCH_OPTIONS, WatchKeywords
+from coati.watching.watch_options import WATCH_OPTIONS, WatchKeywords, WatchOptions, with_options
 
 # The exit code of a watch whose site has other addresses now.
 MOVED = 3
@@ -103,6 +103,7 @@ class CycleCallbacks:
     on_progress: OnProgress | None = None
 
 
+@checked_arguments
 def watch(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[PathText],
     *,
@@ -125,10 +126,13 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     """
     if cycles is not None:
         count_of("cycles", cycles)
-    given = plain_values(options)
+    given = plain_values(options, WatchKeywords.__annotations__)
+    own = {name: value for name, value in given.items() if name in WATCH_OPTIONS}
+    # A mistake is told before anything is looked up.
+    with_options(WatchOptions(), own)
     place = find_watch(
         [Path(each) for each in texts_of("source", source)],
-        {name: value for name, value in given.items() if name in WATCH_OPTIONS},
+        own,
         None if out is None else Path(out),
         read_values({name: value for name, value in given.items() if name not in WATCH_OPTIONS}),
     )
