@@ -1,4 +1,4 @@
-"""How much of a site what is seen of its links can tell: a bound for learners, beside CLAIRVOYANT.
+"""How well a site can be crawled by what is seen of its links: a bound for learners, beside CLAIRVOYANT.
 
     python -m benchmarks.link_bound --archives DIR [--out FOLDER] [--site NAME ...]
 
@@ -43,7 +43,7 @@ Row = dict[str, str | int | float | None]
 
 
 def bound_on(site: ReplaySite, seed: int, models: Sequence[str] = tuple(MODELS)) -> tuple[str, Measures]:
-    """Return the best order that links tell on a site, by what made it and how it measures."""
+    """Return the best order by the links of a site, by what made it and how it measures."""
     best = max(learnt_orders(site, seed, models), key=lambda each: each.area)
     plan = PlannedStrategy((site.truth.urls[number] for number in best.crawled.order), best.name)
     return best.name, Measures.of(replay(site, plan, Budget()).trace, SiteTotals.of(site.truth))
@@ -99,7 +99,7 @@ def table_of(rows: Sequence[Row], measure: str) -> str:
 
 
 def losses_of(rows: Sequence[Row], strategy: str = "scent") -> str:
-    """Write what nobody can foresee, and what a strategy loses beyond: area, CLAIRVOYANT's being 1."""
+    """Write what no learner can foresee, and what a strategy loses beyond: area, CLAIRVOYANT's being 1."""
     found = medians(rows, "auc_ratio")
     sites = sorted({site for site, name in found if name == strategy})
     lines = [["site", "nobody's", f"{strategy}'s"], ["---"] * 3]
@@ -145,7 +145,7 @@ def write(rows: Sequence[Row], folder: Path, about: str) -> None:
         writer.writerows(rows)
     made = ", ".join(f"{name} {value}" for name, value in circumstances().items())
     head = (
-        "# What links tell: a bound for learners\n\n"
+        "# What links say: a bound for learners\n\n"
         f"Medians over {about}. The bound is the best order of models that were trained on the site's own "
         f"truth, {FOLDS} folds, {ROUNDS} rounds (`python -m benchmarks.link_bound`).\n"
         f"{made}.\n\n![areas under the curves](link_bound.png)\n"
@@ -199,7 +199,7 @@ def _text(value: float | None, measure: str) -> str:
 def main(
     archives: Path, out: Path, names: Sequence[str], strategies: str, seeds: int, fold_seeds: int
 ) -> None:
-    """Measure how much links tell, on all archives of a folder."""
+    """Measure how much links say, on all archives of a folder."""
     folders = [file.parent for file in archives.glob("*/archive.toml")]
     # The small ones first: there is something to see soon.
     folders.sort(key=lambda folder: sum(file.stat().st_size for file in folder.iterdir()))

@@ -44,9 +44,9 @@ class StopReason(StrEnum):
         return self not in {StopReason.FINISHED, StopReason.START_UNREACHABLE, StopReason.REFUSED}
 
     @property
-    def words(self) -> StopWords:
-        """What people are told about it."""
-        return StopWords(self.value, *_SENTENCES[self])
+    def text(self) -> StopText:
+        """What to say to people about it."""
+        return StopText(self.value, *_SENTENCES[self])
 
     @classmethod
     def of_limit(cls, limit: Limit) -> StopReason:
@@ -54,8 +54,8 @@ class StopReason(StrEnum):
         return cls(limit.value)
 
 
-class StopWords(NamedTuple):
-    """What people are told about the end of a run: briefly, in a sentence, and what to do next."""
+class StopText(NamedTuple):
+    """What to say to people about the end of a run: briefly, in a sentence, and what to do next."""
 
     brief: str
     sentence: str
@@ -125,55 +125,55 @@ _SENTENCES: Final = {
 }
 
 ENGINE_TROUBLE: Final = {
-    StopReason.START_UNREACHABLE: StopWords(
+    StopReason.START_UNREACHABLE: StopText(
         "the search engine gave no usable response",
         "The search engine gave no usable response.",
         "Check its URL and settings, or name another engine with --search.",
     ),
-    StopReason.REFUSED: StopWords(
+    StopReason.REFUSED: StopText(
         "the search engine refuses us",
         "The search engine answered that it does not want this query.",
         "Check its key and its settings (a SearXNG server must allow the format json in its settings.yml), or"
         " name another one with --search.",
     ),
-    StopReason.RATE_LIMITED: StopWords(
+    StopReason.RATE_LIMITED: StopText(
         "the search engine asks for a pause",
         "The search engine asked for a longer pause than one run waits.",
         f"Wait a few hours. {RESUME}",
     ),
 }
-"""What people are told of a search that got nothing from its engine."""
+"""What to say of a search that got nothing from its engine."""
 
 
-def words_for_search(queries_waiting: int, gave_up_after: int) -> StopWords | None:
+def text_for_search(queries_waiting: int, gave_up_after: int) -> StopText | None:
     """Return the words for a search that could do more though nothing may be requested; None for all others.
 
     ``queries_waiting`` and ``gave_up_after`` are those of `coati.discovering.searching.Discovered`.
     """
     if gave_up_after:
         last = format_count(gave_up_after, "request")
-        return StopWords(
+        return StopText(
             f"the last {last} found no repository",
             f"It gave up, because the last {last} found no repository.",
             _larger("--patience"),
         )
     if queries_waiting:
         left = format_count(queries_waiting, "query is", "queries are")
-        return StopWords(
+        return StopText(
             f"{StopReason.FINISHED.value}, and no engine takes more queries",
-            f"It sent as many queries to its search engines as it may, and {left} left.",
+            f"It sent its search engines as many queries as it may, and {left} left.",
             _larger("--max-queries"),
         )
     return None
 
 
-def words_for(reason: str) -> StopWords:
+def text_for(reason: str) -> StopText:
     """Return the words for a reason as a log has it; an unknown one stays as it is.
 
-    >>> words_for("budget of requests reached").brief
+    >>> text_for("budget of requests reached").brief
     'the limit of requests was reached'
     """
     try:
-        return StopReason(reason).words
+        return StopReason(reason).text
     except ValueError:
-        return StopWords(reason, f"It ended: {reason}.", RESUME)
+        return StopText(reason, f"It ended: {reason}.", RESUME)

@@ -168,14 +168,14 @@ def test_a_quota_of_queries_and_then_more_of_it(coati: Coati, web: tuple[Path, P
     assert "Stopped: nothing was left to request, and no engine takes more queries." in said.out
     assert _queries("rain") == 1
     report = Path("rain/report.html").read_text(encoding="utf-8")
-    assert "It sent as many queries to its search engines as it may" in report
+    assert "It sent its search engines as many queries as it may" in report
     assert "run the same command with a larger --max-queries" in report
     assert "All known URLs" not in report
     more = coati("discover", "rain", "--max-queries", 100, "--quiet", "--format", "json")
     assert lines_of(more.out)[-1]["repositories"] == len(ALL)
     assert _queries("rain") > 1
     report = Path("rain/report.html").read_text(encoding="utf-8")
-    assert "It sent as many queries to its search engines as it may" not in report
+    assert "It sent its search engines as many queries as it may" not in report
     assert "Every query and every page that it wanted to check was requested." in report
 
 
@@ -321,7 +321,7 @@ def test_no_results(coati: Coati) -> None:
         (["discover", "rain", "--search", "nobody"], "unknown search engine 'nobody'"),
         (["discover", "rain", "--search", "local"], "write local=INDEX"),
         (["discover", "rain", "--search", "local=nowhere"], "there is no search index in nowhere"),
-        (["discover", "rain", "--search", "searxng=x"], "not the address of a server"),
+        (["discover", "rain", "--search", "searxng=x"], "not the URL of a server"),
         (["discover", "rain", "--search", "nothing:There"], "cannot be imported"),
         (["search", "index", "nowhere", "--out", "index"], "there is no archive in nowhere"),
         (["search", "query", "nowhere", "rain"], "there is no search index in nowhere"),

@@ -94,7 +94,7 @@ def test_one_barren_page_is_not_counted_once_a_level() -> None:
     assert deep.predict(keys)[0] == pytest.approx(flat.predict(keys)[0], rel=1e-5)
 
 
-def test_a_new_key_among_barren_pages_is_no_promise_and_among_differing_ones_it_is() -> None:
+def test_a_new_key_among_barren_pages_is_not_a_promise_and_among_differing_ones_it_is() -> None:
     barren, mixed = ValueChains([(0, 1)]), ValueChains([(0, 1)])
     for at in range(30):
         barren.learn(row(1, 100 + at), 0.0)

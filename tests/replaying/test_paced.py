@@ -103,7 +103,7 @@ def test_what_was_chosen_for_a_host_that_is_ended_is_refused() -> None:
     assert run.trace.refused == 4
 
 
-def test_a_rest_that_is_asked_for_is_kept_to() -> None:
+def test_a_rest_that_is_requested_is_kept_to() -> None:
     strategy = HostRounds(urls(1, 3))
     answers: Iterator[Outcome] = iter([Deferred(429, 0, "status 429", until=100.0), PAGE, PAGE])
 

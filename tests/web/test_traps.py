@@ -143,7 +143,7 @@ def test_a_target_speaks_for_the_pages_on_its_way() -> None:
             crawl.target(f"/get/{number}")
 
 
-def test_a_long_list_is_admitted_before_any_of_it_is_asked_for() -> None:
+def test_a_long_list_is_admitted_before_any_of_it_is_requested() -> None:
     crawl = Crawl(SMALL)
     assert crawl.page("/list", *(f"/set/{number}" for number in range(1000))) == {}
 
@@ -155,7 +155,7 @@ def test_a_chain_without_targets_ends() -> None:
     assert dropped == [{}] * 5 + [{"/p?page=7": Trap.TOO_DEEP}]
 
 
-def test_many_pages_side_by_side_are_no_chain() -> None:
+def test_many_pages_side_by_side_are_not_a_chain() -> None:
     crawl = Crawl(TrapSettings(max_chain=5))
     for number in range(50):
         crawl.page("/", f"/p/{number}")

@@ -18,7 +18,9 @@ def build_goal(text: str) -> Goal:
         return parse_goal(text)
     predicate = object_at("goal", text)
     if not callable(predicate):
-        raise ConfigError(f"goal {text!r}: it must be a function of a page's facts that tells yes or no")
+        raise ConfigError(
+            f"goal {text!r}: it must be a function of a page's facts that returns True or False"
+        )
     extractors = tuple(dict.fromkeys(("markup", *getattr(predicate, "extractors", ()))))
     for name in extractors:
         if name not in EXTRACTORS:

@@ -169,7 +169,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     ),
     "scent-volume": _scent("scent that prefers large files", Aim.BYTES_PER_BYTE),
     "sb-oracle": StrategyRow(
-        "sb-classifier that is told for free which links are targets",
+        "sb-classifier that knows which links are targets",
         _sb_oracle,
         _TAG_PATHS,
         ("tag_paths", "group_index"),
@@ -177,7 +177,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
     ),
     "tp-off": StrategyRow(
-        "learns the value of tag paths from 3,000 requests whose results it is told (ACEBot)",
+        "learns the value of tag paths from 3,000 requests with known results (ACEBot)",
         _tp_off,
         ("coati.strategies.sb.tp_off",),
         ("tag_paths", "warm_up"),
@@ -186,7 +186,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
     ),
     "tres-light": StrategyRow(
-        "TRES with a light page classifier: told which links are pages, learns from example pages",
+        "TRES with a light page classifier: knows which links are pages, learns from example pages",
         _tres_light,
         ("coati.strategies.tres.tres",),
         needs=_LEARNS_FROM_EXAMPLES,

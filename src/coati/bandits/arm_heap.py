@@ -1,6 +1,6 @@
 """The best of many arms, where few change at a time: a heap that knows the place of each arm.
 
-A change costs the logarithm of the number of arms, asking for the best nothing. 24 bytes per arm.
+A change costs the logarithm of the number of arms, and the best arm is known at once. 24 bytes per arm.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def tie_breaker(arm: int, seed: int) -> int:
-    """Return what decides between arms that are equal otherwise: no two have the same."""
+    """Return what decides between otherwise equal arms: no two have the same value."""
     odd = ((seed + 1) * _GOLDEN >> 13) | 1
     return (arm + 1) * odd & _MASK
 

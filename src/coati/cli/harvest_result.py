@@ -45,7 +45,7 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
             say_json({"what": "site", **asdict(site)})
         say_json({"what": "total", **harvested.as_json()})
         return
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     sites = format_count(sums["sites"], "site")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sites}")
     found = format_bytes(sums["target_bytes"])
@@ -69,7 +69,7 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
         return
     for message in harvested.messages:
         say(f"Note: {message}", err=True)
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     hosts = format_count(len(harvested.hosts), "host")
     say(f"  requests:   {totals.requests:,} ({format_bytes(totals.bytes)}) to {hosts}")
     share = f" ({100 * totals.relevant_pages / totals.pages:.0f} %)" if totals.pages else ""

@@ -19,7 +19,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 class Software(NamedTuple):
-    """The name of a software, and the best address of its API; empty where there is none."""
+    """The name of a software, and the best URL of its API; empty where there is none."""
 
     title: str = ""
     api: str = ""

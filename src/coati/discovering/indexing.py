@@ -23,7 +23,7 @@ def write_index_of(
     progress: Callable[[int], None] = lambda _: None,
     on_damage: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Index the pages of archives for `coati.search.local_index`; returns how many pages there are.
+    """Index the pages of archives for `coati.search.local_index`; return how many pages there are.
 
     An index that is there is replaced when the new one is whole. ``on_damage`` hears of each page that cannot
     be read.

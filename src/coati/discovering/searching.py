@@ -90,7 +90,7 @@ def discover(  # noqa: PLR0913 - each by name
 
     ``now`` is the time at which the session begins, in seconds since the epoch.
     """
-    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
+    # Scrapy takes a second to import, and `--help` should not wait for it.
     from coati.live.running import crawl as crawl_live
 
     searching: list[Searcher] = []
@@ -108,11 +108,11 @@ def discover(  # noqa: PLR0913 - each by name
             searching[:] = [_searcher(plan.new_strategy())]
             return searching[0]
 
-        def tell(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             if on_progress is not None:
                 on_progress(SearchProgress(progress, *searching[0].counts()))
 
-        result = crawl_live(replace(plan, new_strategy=new_strategy, on_progress=tell))
+        result = crawl_live(replace(plan, new_strategy=new_strategy, on_progress=report))
         for line in end_lines(result):
             log(line)
     return _results(settings, folder, result, searching[0])

@@ -53,7 +53,7 @@ class StoreHarvest:
         """Show on one line what the store holds and why it ended; the fields are many."""
         targets = format_count(sum(site.targets for site in self.sites), "target")
         sites = format_count(len(self.sites), "site")
-        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.words.brief}>"
+        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.text.brief}>"
 
     @property
     def stop(self) -> StopReason:

@@ -134,7 +134,7 @@ class FilesHarvested:
         """Show on one line what it found and why it ended; the fields are many."""
         targets = format_count(sum(site.targets for site in self.sites), "target")
         sites = format_count(len(self.sites), "site")
-        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.words.brief}>"
+        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.text.brief}>"
 
     @property
     def folder(self) -> Path:

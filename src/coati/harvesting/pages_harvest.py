@@ -137,7 +137,7 @@ class PagesHarvested:
         """Show on one line what it found and why it ended; the fields are many."""
         pages = format_count(self.totals.relevant_pages, "relevant page")
         hosts = format_count(len(self.hosts), "host")
-        return f"<PagesHarvested {str(self.folder)!r}: {pages} from {hosts}; {self.stop.words.brief}>"
+        return f"<PagesHarvested {str(self.folder)!r}: {pages} from {hosts}; {self.stop.text.brief}>"
 
     @property
     def exit_code(self) -> int:

@@ -280,7 +280,7 @@ class Drive:
             # Before traps are left out: what counts is what stands there.
             result = replace(result, outcome=with_out_links(result.outcome))
         if self.plan.listed_links and request.method is Method.GET:
-            result = replace(result, outcome=self._listed_links.told(request.url, result.outcome))
+            result = replace(result, outcome=self._listed_links.with_listed(request.url, result.outcome))
         return self._filter_traps(request, self._hops.bounded(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:

@@ -170,7 +170,7 @@ class PaceMiddleware:
         for agent in self._agents:
             crawl_delay = robotparser.crawl_delay(agent)
             if crawl_delay is not None:
-                self._tell(host, self.pace.ask_delay(host, crawl_delay))
+                self._tell(host, self.pace.set_crawl_delay(host, crawl_delay))
 
     async def _take_turn(self) -> bool:
         """Let the requests of this process leave one after the other, unless no delay is wanted at all."""

@@ -17,7 +17,7 @@ from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
 from coati.runs.totals import Totals
-from coati.stop_reasons import STOPPED_AT_START, StopWords
+from coati.stop_reasons import STOPPED_AT_START, StopText
 from coati.times import from_iso
 from coati.web.urls import host_of
 
@@ -73,7 +73,7 @@ class RunFacts:
     unreached: int
     files: int
     file_bytes: int
-    failed_start: StopWords | None = None
+    failed_start: StopText | None = None
     # Those that answered.
     hosts: int = 1
     topic: str = ""

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from coati.reporting.skip_meanings import meaning_of
 from coati.runs.found_by import is_of_api
 from coati.runs.skip_reasons import SkipReason
-from coati.stop_reasons import StopWords
+from coati.stop_reasons import StopText
 from coati.units import format_count
 from coati.web.rules import Refusal
 
@@ -41,17 +41,17 @@ _NO_RULES = "robots.txt could not be fetched"
 ALLOW_PRIVATE = "To allow it, add --limits allow_private=true."
 
 _BY_REASON = {
-    SkipReason.ROBOTS.value: StopWords(
+    SkipReason.ROBOTS.value: StopText(
         "robots.txt forbids the start page",
         "The site's robots.txt does not allow crawlers to request the start page.",
         "--dry-run shows the rules. Ask the site's owner for permission (--contact tells them who you are).",
     ),
-    SkipReason.PRIVATE_ADDRESS.value: StopWords(
+    SkipReason.PRIVATE_ADDRESS.value: StopText(
         "the start URL is in a private network",
         "The host of the start URL is in a private network, which Coati does not request by default.",
         ALLOW_PRIVATE,
     ),
-    _NO_RULES: StopWords(
+    _NO_RULES: StopText(
         "the site's robots.txt could not be read",
         "The server failed or did not respond to the request for robots.txt, and without it nothing may be"
         " requested. This is an outage, not a ban.",
@@ -59,13 +59,13 @@ _BY_REASON = {
     ),
 }
 _BY_STATUS = {
-    401: StopWords(
+    401: StopText(
         "the site requires a login",
         "The site requires a login (401) for the start page.",
         "If you have access, use --user NAME with --password-file FILE, --header 'Authorization: ...' or"
         " --cookies.",
     ),
-    403: StopWords(
+    403: StopText(
         "the site refuses us",
         "The server forbids the start page (403).",
         "If it opens in your browser, try --cookies or --header with what the browser sends. Otherwise ask"
@@ -74,7 +74,7 @@ _BY_STATUS = {
 }
 
 
-def failed_start(connection: Connection) -> StopWords | None:
+def failed_start(connection: Connection) -> StopText | None:
     """Say what kept a run that got nothing from its start page; None where the log tells no more."""
     row = connection.execute(_FIRST_TROUBLE).fetchone()
     if row is None:
@@ -82,7 +82,7 @@ def failed_start(connection: Connection) -> StopWords | None:
     url, status, reason, redirected_from = row
     if reason == Refusal.SCOPE and redirected_from is None:
         # No strategy of ours does this.
-        return StopWords(
+        return StopText(
             "the strategy requests another site",
             f"The strategy requested {url}, which is outside the site or the chosen part of it. It got"
             " nothing else.",
@@ -90,7 +90,7 @@ def failed_start(connection: Connection) -> StopWords | None:
             " these redirect to. If it should leave the site, use --scope any.",
         )
     if reason == Refusal.SCOPE:
-        return StopWords(
+        return StopText(
             "the start page redirects to another site",
             f"The start page redirects to another site: {url}.",
             f"Start there: coati crawl {shlex.quote(url)}",

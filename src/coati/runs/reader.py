@@ -14,7 +14,7 @@ from coati.runs.read_only import connect_immutable, connect_to_read, migrated_co
 from coati.runs.schema import is_former, require_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
-from coati.stop_reasons import words_for
+from coati.stop_reasons import text_for
 from coati.times import from_iso
 
 _CURVE = """
@@ -94,7 +94,7 @@ class RunReader:
 
     def sessions(self) -> list[SessionRow]:
         return [
-            SessionRow(began, ended, words_for(reason).brief if reason else None, coati)
+            SessionRow(began, ended, text_for(reason).brief if reason else None, coati)
             for began, ended, reason, coati in self.connection.execute(_SESSIONS)
         ]
 

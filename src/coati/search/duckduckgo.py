@@ -13,7 +13,7 @@ _RESULTS = 20
 
 
 class DuckDuckGo:
-    """Asks DuckDuckGo; the library talks to it by itself."""
+    """Queries DuckDuckGo; the library talks to it by itself."""
 
     name = "duckduckgo"
     abilities = frozenset({Ability.KEYWORDS})
@@ -26,7 +26,7 @@ class DuckDuckGo:
         self._region = "us-en" if language == "en" else f"wt-{language.partition('-')[0].lower()}"
 
     def search(self, query: Query) -> Hits:
-        """Answer a query; raises `ConnectionError` where it cannot be asked now."""
+        """Answer a query; raise `ConnectionError` where it cannot be queried now."""
         from ddgs import DDGS
         from ddgs.exceptions import DDGSException
 

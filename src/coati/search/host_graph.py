@@ -1,7 +1,7 @@
 """Backlinks between hosts from an extract of a web graph, such as Common Crawl publishes.
 
-The extract is a text file, gzipped or not, with two host names on each line: who links, and to whom. Common
-Crawl writes names backwards (``org.example.www``); both ways are read.
+The extract is a text file, gzipped or not, with two host names on each line: the linking host and the linked
+one. Common Crawl writes names backwards (``org.example.www``); both ways are read.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class HostGraph:
         with opening(path, "rt", encoding="utf-8") as lines:
             for line in islice(iter(lambda: lines.readline(_MAX_LINE_CHARS), ""), _MOST_EDGES):
                 parts = line.split()
-                if len(parts) >= 2 and "." in parts[1]:  # noqa: PLR2004 - who links, and to whom
+                if len(parts) >= 2 and "." in parts[1]:  # noqa: PLR2004 - the linking host and the linked one
                     self._sources.setdefault(parts[1].lower(), []).append(parts[0].lower())
 
 

@@ -28,8 +28,8 @@ class EngineChoice:
 class EngineRow:
     """What is known of an engine by name.
 
-    ``build`` gets what stands behind the equals sign; ``value`` says what that is, empty where there is none.
-    ``price`` is what a thousand queries cost, in words, where somebody is paid for them.
+    ``build`` gets what follows the equals sign; ``value`` says what that is, empty where there is none.
+    ``price`` is the price of a thousand queries, in words, for a paid engine.
     """
 
     summary: str
@@ -87,7 +87,7 @@ HOW_TO_GET_ONE = (
 
 
 def provider_of(text: str, choice: EngineChoice) -> AnyProvider:
-    """Make an engine from what the user wrote; raises `ConfigError` that says what is wrong."""
+    """Make an engine from what the user wrote; raise `ConfigError` that says what is wrong."""
     name, equals, value = text.strip().partition("=")
     if ":" in name and not equals:
         return _by_path(name)

@@ -1,8 +1,8 @@
 """The indexes of web archives as search engines: which files of a site they have seen, and when.
 
-Both are asked for a site (``search://wayback/?site=https://www.example.org/``) and answer with addresses that
-were no HTML, with type, size and the time at which each was last seen. They are told which site somebody
-looks at, so they are asked only by who wants it (``--hints``).
+A query names a site (``search://wayback/?site=https://www.example.org/``), and both answer with URLs that
+were not HTML, with type, size and the time at which each was last seen. They learn which site the user
+is interested in, so they are queried only on request (``--hints``).
 
 Written from the README of the Wayback CDX server (github.com/internetarchive/wayback, wayback-cdx-server) and
 from the index server of Common Crawl (index.commoncrawl.org, pywb's CDX server API).
@@ -20,10 +20,10 @@ from coati.search.provider import HttpProvider, ProviderRequest
 from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, site_of
 
-# What is asked for at a time, and how many pages of it in one run: ten thousand files of a site are plenty.
+# How many results come at a time, and how many pages in one run: ten thousand files of a site are plenty.
 PAGE_HITS: Final = 1_000
 _MAX_QUERIES = 12
-# Both services ask to be used gently.
+# Both services want to be used gently.
 _DELAY_SECONDS = 3.0
 _DAY_CHARS = 8
 
@@ -40,7 +40,7 @@ class Wayback:
         self._base = base_url
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it, each once."""
+        """Return the request for files of a host and those below it, each once."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._base}/cdx/search/cdx?url={host}&matchType=domain&output=json&collapse=urlkey"
@@ -84,7 +84,7 @@ class CommonCrawl:
         self._index = ""
 
     def preparation(self) -> ProviderRequest | None:
-        """Ask which indexes there are; that changes monthly."""
+        """Return the request for the list of indexes, which changes monthly."""
         return None if self._index else ProviderRequest(f"{self._base}/collinfo.json")
 
     def prepare(self, body: bytes, content_type: str) -> None:
@@ -98,7 +98,7 @@ class CommonCrawl:
         self._index = newest
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it."""
+        """Return the request for files of a host and those below it."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._index}?url=*.{host}/*&output=json&fl=url,timestamp,mime,length,filename,offset"

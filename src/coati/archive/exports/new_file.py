@@ -1,4 +1,4 @@
-"""A file that an export writes: complete or absent, and never in place of another one unless asked to."""
+"""A file that an export writes: complete or absent, and never in place of another one unless requested."""
 
 from __future__ import annotations
 

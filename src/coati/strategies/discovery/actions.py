@@ -21,7 +21,7 @@ _QUERY_TERMS = 5
 
 
 class Action(IntEnum):
-    """An arm of the bandit, or the user's word."""
+    """An arm of the bandit, or a judgement of the user."""
 
     KEYWORDS = 0
     RELATED = 1
@@ -51,9 +51,9 @@ DISCOVERY_ACTIONS = (Action.KEYWORDS, Action.RELATED, Action.BACKLINKS, Action.F
 
 
 def possible_actions(settings: DiscoverySettings) -> frozenset[Action]:
-    """Return the actions that the engines at hand allow; the others sleep for good.
+    """Return the actions that the configured engines allow; the others sleep for good.
 
-    Where no engine knows related pages, a keyword query takes their place.
+    Where no engine finds related pages, a keyword query replaces that query.
     """
     able = {Action.FORWARD}
     if settings.keyword_engines:
@@ -71,7 +71,7 @@ def first_query(settings: DiscoverySettings) -> Query:
 
 
 def keyword_query(settings: DiscoverySettings, term: str, turn: int) -> Query:
-    """Ask for the topic, a term of verified pages and "dataset"; engines take turns."""
+    """Return a query of the topic, a term of verified pages and "dataset"; engines take turns."""
     engine = settings.keyword_engines[turn % len(settings.keyword_engines)]
     return Query(engine, f"{settings.topic} {term} {settings.data_words[1]}")
 
@@ -79,7 +79,7 @@ def keyword_query(settings: DiscoverySettings, term: str, turn: int) -> Query:
 def related_query(
     settings: DiscoverySettings, url: str, title: str, terms: Sequence[str], turn: int
 ) -> Query:
-    """Ask for pages like one: of an engine that knows, or emulated by its title and frequent terms."""
+    """Return a query for pages like one: for an engine that finds them, or with its title and terms."""
     if settings.related_engines:
         return Query(settings.related_engines[turn % len(settings.related_engines)], url, Ability.RELATED)
     words = words_in(title)[:_TITLE_WORDS]
@@ -89,7 +89,7 @@ def related_query(
 
 
 def backlinks_query(settings: DiscoverySettings, url: str, turn: int) -> Query:
-    """Ask for the pages that link to one."""
+    """Return a query for the pages that link to one."""
     return Query(settings.backlink_engines[turn % len(settings.backlink_engines)], url, Ability.BACKLINKS)
 
 

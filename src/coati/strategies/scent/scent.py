@@ -612,7 +612,7 @@ class Scent:
         urls = links.urls
         source = None
         found = []
-        for index in known.news(urls):
+        for index in known.new_indices(urls):
             url = urls[index]
             number = known.add(url)
             if number is None:
