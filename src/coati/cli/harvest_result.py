@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -12,18 +14,13 @@ from rich.text import Text
 from coati.budget import Limit
 from coati.cli.crawl_result import say_commands
 from coati.cli.terminal import print_tables, say, say_json
+from coati.harvesting.extraction import Extraction
+from coati.harvesting.files_harvest import FilesHarvested
 from coati.harvesting.folder import sums_of
 from coati.harvesting.pages_harvest import JSON_LD, PagesHarvested
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from coati.harvesting.extraction import Extraction
-    from coati.harvesting.files_harvest import FilesHarvested
 
 # Sites that are shown after a harvest; files have all.
 _SHOWN_SITES = 20

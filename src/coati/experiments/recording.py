@@ -7,18 +7,14 @@ the same way.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from coati.experiments.confusion import CONFUSIONS
 from coati.model import Hosts, Kind, Later, Method, Outcome, Page, Redirect, Request, Settlement
 from coati.replaying.wrapped_strategy import WrappedStrategy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.strategies.strategy import Strategy
-    from coati.strategies.truth import SiteTruth
+from coati.strategies.strategy import Strategy
+from coati.strategies.truth import SiteTruth
 
 _EXAMPLES = 3
 _COST_STEP = 128

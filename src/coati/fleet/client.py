@@ -158,7 +158,8 @@ class FleetClient:
                 if limit is not None:
                     self._end(StopReason.of_limit(limit))
             is_all_sent = self._send_slices()
-            if not self._choice.out and is_all_sent and self._nothing_wakes():
+            nothing_wakes = self._stop is not None or self._choice.wakes_at() is None
+            if not self._choice.out and is_all_sent and nothing_wakes:
                 return
             finished = self._cluster.wait(self._patience())
             if finished is not None:
@@ -179,9 +180,6 @@ class FleetClient:
     def _collect_ended(self, result: SliceResult) -> None:
         if result.end is SliceEnd.CRAWLED:
             self._states[self._numbers[result.site]] = result.state
-
-    def _nothing_wakes(self) -> bool:
-        return self._stop is not None or self._choice.wakes_at() is None
 
     def _send_slices(self) -> bool:
         """Send out what there is room for; tells whether nothing is left to be sent now."""

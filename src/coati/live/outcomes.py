@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 
 from coati.live.failures import (
     FailureReason,
@@ -34,21 +35,15 @@ from coati.model import (
 )
 from coati.readers.formats import Format, format_of, is_missing_robots
 from coati.readers.registry import KnowsShortcuts, PageReader
+from coati.runs.fetched import RenderNote
 from coati.runs.skip_reasons import Reason, SkipReason
 from coati.web.downloads import proposed_name
 from coati.web.facts import NO_EXTRACTORS, Extractor, facts_of
+from coati.web.markup.goals import Predicate
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, TargetTypes, essence
+from coati.web.rules import Refusal, Rules
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import is_query, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from scrapy.http import Response
-
-    from coati.runs.fetched import RenderNote
-    from coati.web.markup.goals import Predicate
-    from coati.web.rules import Refusal, Rules
 
 NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

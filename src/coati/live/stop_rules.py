@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.archive.record import IN_TROUBLE
+from coati.live.counts import CrawlCounts
 from coati.live.failures import SILENCE, FailureReason
 from coati.model import Deferred, Failure, Outcome, Refused, Request
 from coati.stop_reasons import StopReason
-
-if TYPE_CHECKING:
-    from coati.live.counts import CrawlCounts
-    from coati.strategies.stopping.early_stop import EarlyStop
-    from coati.strategies.strategy import Strategy
+from coati.strategies.stopping.early_stop import EarlyStop
+from coati.strategies.strategy import Strategy
 
 # This many attempts in a row without any answer mean that the site is gone, not that links are bad.
 _SILENT_ATTEMPTS = 20

@@ -10,7 +10,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Connection, Row
-from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
 from coati.model import OutcomeKind
@@ -31,12 +30,10 @@ from coati.reporting.skip_meanings import meaning_of
 from coati.reporting.watched_pages import is_watch_run, watched_page
 from coati.runs.found_by import way_of
 from coati.runs.reader import RunReader
+from coati.settings.run_settings import RunSettings
 from coati.units import format_count
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, resolve, site_of
-
-if TYPE_CHECKING:
-    from coati.settings.run_settings import RunSettings
 
 # Requests, redirects and copies beyond these are of no help to anybody.
 _MAX_ASKED = 20

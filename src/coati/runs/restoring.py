@@ -13,22 +13,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from sqlite3 import Connection
+from typing import Any, Generic, TypeVar
 
 from coati.model import NO_FACTS, Link, Method, Request, Settlement
 from coati.runs.errors import RunMismatchError
 from coati.runs.out_links import OutLinks
 from coati.runs.outcome_rows import OutcomeRow, from_row
 from coati.runs.schema import is_shared
+from coati.runs.snapshots import SnapshotHead
 from coati.runs.tag_path_text import path_from_text
 from coati.runs.totals import Totals
+from coati.strategies.strategy import Strategy
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
-    from coati.runs.snapshots import SnapshotHead
-    from coati.strategies.strategy import Strategy
 
 _CHOICE_COLUMNS = 7
 # Beyond every event: the largest number that SQLite keeps.

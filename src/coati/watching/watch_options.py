@@ -9,21 +9,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
 
 from coati.errors import ConfigError, unknown_name
 from coati.jobs.options import RequestOptions
 from coati.runs.durable import write_whole
+from coati.settings.run_settings import RunSettings
 from coati.settings.setting_types import INTEGER, SECONDS, TEXT, SettingType, above_zero, at_least, choice
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.toml_writer import to_toml
 from coati.units import format_seconds
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.settings.run_settings import RunSettings
 
 T = TypeVar("T")
 
