@@ -19,10 +19,6 @@ _LONGEST_PACE = 3600.0
 _ROUNDING = 0.1
 
 
-def _never() -> float:
-    return 0.0
-
-
 class SliceTurns:
     """The turns of a site: within a slice all are its own, as long as its lease holds.
 
@@ -37,7 +33,7 @@ class SliceTurns:
 
     def __init__(self, pace_seconds: float, promises: Promises) -> None:
         self._rested: Future[None] = Future()
-        self._seconds_usable: Callable[[], float] = _never
+        self._seconds_usable: Callable[[], float] = lambda: 0.0
         self._requests_left = 0
         # Attempts at the request that is open, beyond the first.
         self._more_attempts = 0
@@ -88,8 +84,10 @@ class SliceTurns:
         """Nobody else waits for the turn."""
 
     def charge(self, attempts: int) -> bool:
-        if attempts > 0 and (self._seconds_usable() <= 0 or self._spent_by(attempts)):
-            return False
+        if attempts > 0:
+            spent = 1 + self._more_attempts + attempts > self._requests_left
+            if spent or self._seconds_usable() <= 0:
+                return False
         self._more_attempts += attempts
         return True
 
@@ -117,9 +115,6 @@ class SliceTurns:
         seconds = event.data.get("seconds")
         if event.what is EventKind.WAITING and isinstance(seconds, float | int):
             self.pace_seconds = max(self.pace_seconds, min(float(seconds), _LONGEST_PACE))
-
-    def _spent_by(self, attempts: int) -> bool:
-        return 1 + self._more_attempts + attempts > self._requests_left
 
     def _rest(self) -> None:
         if self._site is not None and not self._rested.done():

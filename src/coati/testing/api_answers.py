@@ -188,10 +188,6 @@ def _dcat(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     )
 
 
-def _dkan(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    return _json(_dcat_datasets(files))
-
-
 def _socrata(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
     begin = request.number("offset", 0)
     part = request.part(files, begin, request.number("limit", 100))
@@ -363,7 +359,7 @@ SOFTWARE: Final = {
     "ckan": Software("/api/3/action/package_search", _ckan, generator="ckan 2.10.4"),
     "dkan": Software(
         "/api/1/metastore/schemas/dataset/items",
-        _dkan,
+        lambda _, files: _json(_dcat_datasets(files)),
         head='<meta name="generator" content="Drupal 10"><link href="/modules/contrib/dkan/x.css">',
     ),
     "socrata": Software("/api/catalog/v1", _socrata, header=("X-Socrata-RequestId", "x")),
