@@ -8,13 +8,10 @@ mean is written in a file that is never requested.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin
 
-from coati.markup.statements import RDF_TYPE, SCHEMA_ORG, is_address
-
-if TYPE_CHECKING:
-    from coati.markup.statements import Collector
+from coati.markup.statements import RDF_TYPE, SCHEMA_ORG, Collector, is_address
 
 _SYNTAX = "json-ld"
 # Deeper than this nothing is read; the parser itself allows hardly more.

@@ -10,16 +10,12 @@ What each level missed and saved over the replicas is in benchmarks/STOPPING.md.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.errors import ConfigError
 from coati.strategies.stopping.dry_spell import DrySpell
-from coati.strategies.stopping.forecast import BLOCK_REQUESTS, Forecast
-from coati.strategies.strategy import Foresees
-
-if TYPE_CHECKING:
-    from coati.strategies.stopping.forecast import Estimate
-    from coati.strategies.strategy import Strategy
+from coati.strategies.stopping.forecast import BLOCK_REQUESTS, Estimate, Forecast
+from coati.strategies.strategy import Foresees, Strategy
 
 OFF: Final = "off"
 NORMAL: Final = "normal"
