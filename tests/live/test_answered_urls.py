@@ -176,19 +176,19 @@ def test_unchanged_is_what_the_run_itself_was_given_before(tmp_path: Path) -> No
         assert outcomes[1] == Unchanged(304, 0)
 
 
-def test_the_log_is_not_asked_about_what_was_just_found_to_be_new(
+def test_the_log_is_not_queried_about_what_was_just_found_to_be_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    queried: list[str] = []
     store = RunStore.create(tmp_path / "run", {}, NOW)
-    monkeypatch.setattr(store.log, "visited", asked.append)
+    monkeypatch.setattr(store.log, "last_visit", queried.append)
     visits = AnsweredUrls(store, earlier=lambda _: LastVisit(gave=True))
     visits.begin("http://example.org/")
     assert visits.last("http://example.org/") == LastVisit(gave=True)
-    assert not asked
+    assert not queried
     visits.end("http://example.org/")
     visits.last("http://example.org/")
-    assert asked == ["http://example.org/"]
+    assert queried == ["http://example.org/"]
 
 
 @pytest.mark.parametrize("etag", ["x" * 5000, '"a b"', "", '"\x01"'])

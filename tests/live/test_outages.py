@@ -98,7 +98,7 @@ def test_an_outage_of_the_host_breaks_no_url() -> None:
 def test_a_url_that_fails_while_nobody_else_is_asked_is_not_called_broken() -> None:
     made = outages()
     assert [until(made, "/a", 100.0 * number) is None for number in range(9)] == [False] * 9
-    assert made.hopeless
+    assert made.give_up
 
 
 ERROR = FetchResult(Failure(500, 0, "status 500"))
@@ -130,7 +130,7 @@ def test_500s_of_a_host_in_trouble_break_nothing() -> None:
     for turn in range(3):
         assert {until(made, path, 10.0 * turn, ERROR) for path in paths} == {AT_THE_END}
         assert made.probe_url(asked("/new")) == HOST + "/"
-    assert made.hopeless
+    assert made.give_up
 
 
 def test_a_500_of_a_head_or_a_query_stands() -> None:
@@ -187,9 +187,9 @@ def test_only_small_answers_are_signs_of_life(method: Method, outcome: Outcome, 
 def test_before_anybody_answered_there_are_a_few_quick_tries() -> None:
     made = outages(heard=False)
     assert [until(made, "/", now) for now in (0.0, 10.0)] == [1.0, 12.0]
-    assert not made.hopeless
+    assert not made.give_up
     assert until(made, "/", 20.0) is not None
-    assert made.hopeless
+    assert made.give_up
 
 
 def test_a_host_that_never_answered_is_given_up_as_a_whole() -> None:

@@ -112,7 +112,7 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
 
 def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
-    for name in ("site", "files", "requests", "failures", "published", "at work", "state"):
+    for name in ("site", "files", "requests", "failures", "published", "worker", "state"):
         table.add_column(name, justify="right" if name in {"files", "requests", "failures"} else "left")
     now = time.time()
     for site in sites:

@@ -66,7 +66,7 @@ def harvest_fleet(
 
 
 class FleetClient:
-    """Sends slices out and takes them in, until nothing is left or the budget is spent."""
+    """Sends slices out and collects their results, until nothing is left or the budget is spent."""
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class FleetClient:
         return max(0.0, min(_TICK_SECONDS, wakes_at - time.time()))
 
     def _do_periodic_work(self) -> None:
-        """Renew the lease, give up what is overdue, and say how far it is and whether nobody is there."""
+        """Renew the lease, give up overdue slices, and report progress and missing workers."""
         now = time.monotonic()
         if now >= self._renew_at:
             self._renew_at = now + self._harvest.times.term / 4
@@ -338,7 +338,7 @@ class FleetClient:
     def _take_damage(self, number: int, why: str) -> None:
         """Try a damaged site again, as often as one at which workers die, then leave it out.
 
-        The store is not told: who has mended it need only run the same command again.
+        Nothing is noted in the store: once it is mended, running the same command again is enough.
         """
         site = self._sites[number].name
         self._found_damaged[number] += 1
@@ -413,5 +413,5 @@ def _counts(state: RunState) -> SiteCounts:
 
 
 def _rounded(number: float) -> float | None:
-    """Return a number as JSON can say it."""
+    """Return a number rounded for JSON, which has no infinity."""
     return None if number in {float("inf"), float("-inf")} else round(number, 3)

@@ -22,7 +22,7 @@ _LOOK_SECONDS: Final = 5.0
 
 
 def client_name() -> str:
-    """Say who chooses: the user, the machine and the process."""
+    """Return the name of this client: the user, the machine and the process."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -77,7 +77,7 @@ def release_lease(lease: HeldLease) -> None:
 
 
 def _is_dead(owner: str) -> bool:
-    """Tell whether a client was a process of this machine that is no more."""
+    """Tell whether a client was a process of this machine that has ended."""
     place, _, process = owner.rpartition(":")
     if place.rpartition("@")[2] != socket.gethostname() or not process.isdecimal():
         return False

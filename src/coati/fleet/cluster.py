@@ -37,7 +37,7 @@ class Cluster(Protocol):
         """Return the names of the workers that are there now."""
 
     def send(self, order: SliceOrder, *, apart: bool = False) -> None:
-        """Let somebody crawl a slice; ``apart``: a worker that has no other such slice, if there is one."""
+        """Have a worker crawl a slice; ``apart``: a worker that has no other such slice, if there is one."""
 
     def wait(self, seconds: float) -> FinishedSlice | None:
         """Wait for a slice to come back; None if none does within the time."""
@@ -52,7 +52,7 @@ class Cluster(Protocol):
         """Send nothing more to a worker."""
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
 
 
 class OwnProcess:
@@ -96,7 +96,7 @@ class OwnProcess:
         crawl_thread().stop_all()
 
     def leave_out(self, worker: str) -> None:
-        """There is nobody else."""
+        """There is only this process."""
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)

@@ -39,7 +39,7 @@ _SLICES_PER_WORKER: Final = 16
 _RESTING: Final = RestingCrawls()
 # How often the list of workers is refreshed.
 _LOOK_SECONDS: Final = 2.0
-# What workers tell of slices that are out, and nobody waits for.
+# What workers report of running slices; nothing waits for it.
 _UNDERWAY: Final = "coati-underway"
 # A slice whose worker is gone comes back within this, or Dask has nobody whom it would give it to.
 _STRANDED_SECONDS: Final = 15.0

@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What a generation says of its run: what it took and gave, and what is to be expected of it.
+    """What a generation says of its run: what it cost and brought, and what is to be expected of it.
 
     ``done``: nothing is left to request. ``free_at`` is until when it must be left alone.
     """
@@ -104,7 +104,7 @@ class Manifest:
         return (*self.database, *self.warc, *self.files.values())
 
     def to_bytes(self) -> bytes:
-        """Write it down."""
+        """Return it as the content of an object."""
         return json.dumps(self, default=_values).encode()
 
     @classmethod

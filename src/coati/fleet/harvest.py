@@ -46,7 +46,7 @@ class FleetHarvest:
 
 @dataclass(frozen=True, slots=True)
 class FleetSite:
-    """What a site took and gave; ``quarantined``: workers died at it, and it is left alone.
+    """What a site cost and brought; ``quarantined``: workers died at it, and it is left alone.
 
     ``damage`` says what is wrong with its objects in the store, where it could not be crawled for that.
     """
@@ -71,7 +71,7 @@ class FleetHarvested:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who hears of it: how far all sites together are, each event, and for whom one has to wait."""
+    """Callbacks: for the progress of all sites, for each event, and while another client is waited for."""
 
     on_progress: Callable[[Progress], None] | None = None
     on_event: OnFleetEvent | None = None

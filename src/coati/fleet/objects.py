@@ -250,7 +250,7 @@ class ObjectStore:
             give(path)
 
     def _draft(self, content: bytes) -> Path:
-        """Write a file that has its name still to come."""
+        """Write a file under a temporary name."""
         name = f"drafts/{uuid.uuid4().hex}"
         self._name(name, lambda path: write_synced(Path(path), (content,)))
         return Path(self._path(name))

@@ -22,7 +22,7 @@ _MAX_BYTES: Final = 1 << 40
 
 
 def digests_of(pages: Iterable[bytes]) -> list[bytes]:
-    """Return what pages are told apart by."""
+    """Return the digest of each page."""
     return [hashlib.blake2b(page, digest_size=16).digest() for page in pages]
 
 

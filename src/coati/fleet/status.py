@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SiteStatus:
-    """One site: what it took and gave, when it was published last, and who works on it now, if anybody."""
+    """One site: what it cost and brought, when it was published last, and who works on it now, if anybody."""
 
     summary: SiteSummary
     done: bool
@@ -41,7 +41,7 @@ class SiteStatus:
 
     @property
     def state(self) -> str:
-        """How it stands, in words."""
+        """Its state, in words."""
         return "in quarantine" if self.quarantined else self.summary.stop_reason or "not ended"
 
     def as_json(self) -> dict[str, object]:
@@ -61,7 +61,7 @@ class StatusChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetStatus:
-    """A store: its sites, the richest first, its client if one is at work, and its leases.
+    """A store: its sites, the richest first, its client if one is running, and its leases.
 
     ``damaged`` says which sites and leases could not be read; they are missing in the others.
     """
@@ -93,8 +93,8 @@ class FleetStatus:
                 "requests": site.summary.requests,
                 "failures": site.summary.failures,
                 "published": to_iso(site.published_at),
-                "at work": site.worker,
-                "how it stands": site.state,
+                "worker": site.worker,
+                "state": site.state,
             }
             for site in self.sites
         ]

@@ -59,7 +59,7 @@ class HarvestLayout:
 
 @dataclass(frozen=True, slots=True)
 class SiteSummary:
-    """What one site took and gave, all sessions together; ``stop_reason`` is None after a kill."""
+    """What one site cost and brought, all sessions together; ``stop_reason`` is None after a kill."""
 
     site: str
     start_url: str
@@ -116,7 +116,7 @@ def ranked(sites: Iterable[SiteSummary]) -> list[SiteSummary]:
 
 
 def sums_of(sites: Sequence[SiteSummary]) -> dict[str, int]:
-    """Add up what all sites took and gave."""
+    """Add up what all sites cost and brought."""
     names = ("requests", "targets", "files", "target_bytes", "bytes", "pages", "failures")
     return {"sites": len(sites), **{name: sum(getattr(site, name) for site in sites) for name in names}}
 

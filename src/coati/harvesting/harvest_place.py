@@ -46,7 +46,7 @@ class HarvestSource(NamedTuple):
 
 
 class HarvestChoices(NamedTuple):
-    """What a harvest is told beside the settings of a crawl; None stands for what it was begun with."""
+    """The options of a harvest beside the settings of a crawl; None means as in the harvest to resume."""
 
     sites_at_once: int | None = None
     fair: bool = False

@@ -84,7 +84,7 @@ class CrawlRun:
 
     @cached_property
     def failed_start(self) -> StopText | None:
-        """What kept it from its start page, if that is why it got nothing and the log tells it."""
+        """What kept it from its start page, if that is why it got nothing and the log says so."""
         if self.stop not in STOPPED_AT_START:
             return None
         with RunReader(self.folder) as reader:

@@ -226,7 +226,7 @@ def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:
 
 
 def _early_stop(place: RunPlace) -> StopWhenDry | None:
-    """Make the rule that ends a crawl that has run dry; that of a resumed run remembers what it has seen."""
+    """Make the rule that ends a dry crawl; in a resumed run it continues from what it has seen."""
     rule = stop_rule(place.settings.stop_when_dry)
     if rule is not None and place.resumed:
         with RunReader(place.folder) as reader:
@@ -277,7 +277,7 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
 
 
 def _report(folder: Path) -> tuple[Path | None, str]:
-    """Write the report; a crawl that went well is not lost because this does not."""
+    """Write the report; a failure here must not lose a crawl that went well."""
     try:
         return write_report(folder), ""
     except RunError as error:

@@ -66,7 +66,7 @@ class DiscoveryRun:
 
     @property
     def engine_trouble(self) -> StopText | None:
-        """What to tell about the search engine, where it ended the search before anything was found."""
+        """What to say about the search engine, where it ended the search before anything was found."""
         return None if self.found.sites else ENGINE_TROUBLE.get(self.stop)
 
     @property

@@ -51,7 +51,7 @@ class ExperimentResults:
 
     @property
     def provenance(self) -> str:
-        """What the results owe to: commit, code, seeds, budget."""
+        """What the results were made with: commit, code, seeds, budget."""
         return provenance(self.study).strip()
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""A command of the user's, run for one item after the other: without a shell, and with a time limit.
+"""A command of the user, run for one item after another: without a shell, and with a time limit.
 
 The command line is split into words once, before anything that a site says is put in their place. So a file
 name or an address is always one argument, whatever it holds.

@@ -44,7 +44,7 @@ class _File(NamedTuple):
 
 
 class CommandCounts(NamedTuple):
-    """What came of the commands of a session; ``left`` are those that it did not come to."""
+    """What came of the commands of a session; ``left`` are those that did not run."""
 
     done: int
     failed: int
@@ -180,7 +180,7 @@ def _notes(folder: Path) -> Path:
 
 
 def _noted(folder: Path) -> Iterator[str]:
-    """Go through the files whose command ended well; half a line that a power cut left says nothing."""
+    """Go through the files whose command ended well; half a line, left by a power cut, is ignored."""
     path = _notes(folder)
     if not path.is_file():
         return

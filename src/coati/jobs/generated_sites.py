@@ -1,4 +1,4 @@
-"""Makes what experiments generate: sites (as archives), webs of many hosts or to search in, histories."""
+"""Generates what experiments need: sites (as archives), webs of many hosts or to search in, histories."""
 
 from __future__ import annotations
 

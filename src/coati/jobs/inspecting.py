@@ -83,7 +83,7 @@ class Inspection:
 
     @property
     def command(self) -> str:
-        """The command that makes most of it."""
+        """The command to run next."""
         found = {shown.name for shown in self.lists if shown.wanted}
         if any(name != "sitemap" for name in found):
             return f"coati crawl {self.url}"
@@ -183,7 +183,7 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
 
 
 class _ListsOnly(FrontierStrategy):
-    """Asks for the start URLs, and for what they and further lists name as lists."""
+    """Requests the start URLs, and what they and further lists name as lists."""
 
     def __init__(self, start_urls: Sequence[str]) -> None:
         super().__init__(start_urls, Fifo())
@@ -269,7 +269,7 @@ def _answer(outcome: Outcome | None) -> str:
 
 
 def type_of(link: Link) -> str:
-    """Return the type of a listed file, as an extension: the one of its address, or what its list tells.
+    """Return the type of a listed file, as an extension: the one of its URL, or the one that its list names.
 
     >>> from coati.model import Link
     >>> type_of(Link("http://a.test/x?id=1", ("ckan", "resource", "url"), "Taxes", "Taxes (CSV)"))

@@ -40,7 +40,7 @@ INTERRUPTING = "Stopping: finishing and saving requests in flight. Press Ctrl-C 
 
 @dataclass(slots=True)
 class CrawlView:
-    """What is known about a running crawl; drivers tell it, and it says it in words.
+    """What is known about a running crawl; drivers report to it, and it puts that in words.
 
     ``seconds_before`` is the time that the run took before the driver began.
     """

@@ -152,7 +152,7 @@ def _never_began(folder: Path) -> bool:
 
 
 def forget_failed_start(folder: Path) -> None:
-    """Clear a folder of a run that never began; the rest of what it holds is written again anyway.
+    """Remove a run that never began from its folder; its other files will be overwritten.
 
     Raises `coati.runs.errors.RunLockedError` where another process is about to begin it.
     """

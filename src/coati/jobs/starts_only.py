@@ -27,7 +27,7 @@ def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:
 
 
 def not_requested(result: CrawlResult) -> Failure:
-    """Return what is told of an address for which a crawl ended too early.
+    """Return what to say of a URL for which the crawl ended too early.
 
     Raises `KeyboardInterrupt` where that was Ctrl-C: there is nothing to tell then.
     """
@@ -38,7 +38,7 @@ def not_requested(result: CrawlResult) -> Failure:
 
 
 class _StartsOnly(FrontierStrategy):
-    """Asks for the start URLs and for what they redirect to, and follows no link."""
+    """Requests the start URLs and what they redirect to, and follows no link."""
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         kept = replace(outcome, links=NO_LINKS) if isinstance(outcome, Page) else outcome

@@ -1,4 +1,4 @@
-"""The body of an answer as its bytes come: unpacked piece by piece, fast enough, all of it or a part."""
+"""The body of a response as its bytes arrive: unpacked piece by piece, fast enough, whole or in part."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,18})/(\d{1,18})\Z")
 
 
 class BodySpeed:
-    """Gives up on a body that comes too slowly, by what came in each stretch of time."""
+    """Gives up on a body that arrives too slowly, measured over each stretch of time."""
 
     def __init__(self, least: int, window: float) -> None:
         self._least, self._window = least, window
         self._checked_at, self._checked_bytes = time.monotonic(), 0
 
     def exclude_pause(self, seconds: float) -> None:
-        """Leave out time for which we took nothing."""
+        """Leave a pause of our own out of the measurement."""
         self._checked_at += seconds
 
     def check(self, size_bytes: int) -> None:
@@ -93,7 +93,7 @@ def _named(answer: aiohttp.ClientResponse, header: str) -> tuple[str, ...]:
 
 
 def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
-    """Tell whether the file itself is one of gzip, by its type or its name."""
+    """Tell by its type or name whether the file itself is a gzip file."""
     return answer.content_type in _GZIP_TYPES or extension_of(str(answer.url)) in _GZIP_EXTENSIONS
 
 

@@ -59,7 +59,7 @@ _ARGUMENTS: Final = (
     "--mute-audio",
 )
 _READ_PAGE = "most => document.documentElement ? document.documentElement.outerHTML.slice(0, most) : ''"
-# Headers that speak of the body as it travelled, or that are not the browser's business.
+# Headers that describe the body as it was sent, or that the browser does not need.
 _NOT_HANDED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
 
@@ -198,7 +198,7 @@ class Browser:
         return sum(_resident_bytes(one["id"]) for one in info["processInfo"] if one["type"] == "renderer")
 
     async def kill(self) -> None:
-        """Let the browser die, as it may at any moment; for tests."""
+        """Kill the browser, as may happen at any moment; for tests."""
         if self._processes is not None:
             info = await self._processes.send("SystemInfo.getProcessInfo")
             (process,) = (one["id"] for one in info["processInfo"] if one["type"] == "browser")
@@ -341,7 +341,7 @@ async def _step(doing: Awaitable[T]) -> T:
 
 
 def _resident_bytes(process: int) -> int:
-    """Return the memory of a process where Linux tells it."""
+    """Return the memory of a process; only Linux says it."""
     try:
         pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
     except (OSError, IndexError):
@@ -358,7 +358,7 @@ _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Browser]] = Weak
 
 
 def share_browser(executable: str) -> Browser:
-    """Return the browser of the running loop, which all its crawls share; each lets it go at its end."""
+    """Return the browser of the running loop, which all its crawls share; each releases it at its end."""
     browsers = _SHARED.setdefault(asyncio.get_running_loop(), {})
     browser = browsers.setdefault(executable, Browser(executable))
     browser.users += 1

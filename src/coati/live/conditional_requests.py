@@ -46,7 +46,7 @@ class ConditionalRequestMiddleware:
         return cls(drive.visits, drive.plan.archive)
 
     def process_request(self, request: Request) -> None:
-        """Ask only for what is new."""
+        """Add the conditions, where there are validators."""
         for key in (CONDITIONAL, _ARCHIVED_ANSWER):
             if request.meta.pop(key, None) is not None:
                 for name in _CONDITIONS:

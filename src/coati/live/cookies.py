@@ -1,4 +1,4 @@
-"""Scrapy's cookies, bounded, bound to whom they were given for, and without asking for public suffixes.
+"""Scrapy's cookies, bounded, bound to the origin they were given for, and without asking for public suffixes.
 
 Scrapy finds out with tldextract whether a cookie's domain is a whole top-level domain. By default that
 library fetches the list of suffixes from the web on its first use, past the scope, the delay and the proxy of

@@ -43,7 +43,7 @@ class CrawlCounts:
         self._begun = time.monotonic()
 
     def start_clock(self) -> None:
-        """Count the session's time from here: what came before was no crawling."""
+        """Count the session's time from here: what came before was not crawling."""
         self._begun = time.monotonic()
 
     @property

@@ -160,7 +160,7 @@ class Drive:
         return self.stop_reason is not None or self.aborted
 
     def choose(self, hosts: Hosts) -> Request | Later | None:
-        """Ask for the next request; None if there is none now, or none at all, `Later` if there is none yet.
+        """Return the next request; None if there is none now, or none at all, `Later` if there is none yet.
 
         What was in flight when an earlier session ended comes first; it was chosen already.
         """
@@ -251,7 +251,7 @@ class Drive:
         self._keep(settlements)
         self._tell_observed(state, result, charged, recorded.file)
         end = self._stop_rules.after(
-            request, result.outcome, charged, self.counts, hopeless=self.outages.hopeless
+            request, result.outcome, charged, self.counts, give_up=self.outages.give_up
         )
         if end is not None:
             self.stop(end)
@@ -268,7 +268,7 @@ class Drive:
         return Usage(charged, size, int(recorded.new_target), pages, failures)
 
     def _end_host(self, host: str, outcome: Outcome, charged: int) -> None:
-        """Ask a host for nothing more that has had its share, or that forbids everything."""
+        """Send nothing more to a host that used up its budget, or that forbids everything."""
         if not self.plan.one_site:
             why = self.host_ends.after(host, outcome, charged)
             if why is not None:
@@ -325,16 +325,16 @@ class Drive:
         return self._strategy.expects() if isinstance(self._strategy, Expects) else None
 
     def rests_seconds(self) -> float:
-        """Return how long the host that has to rest longest does."""
+        """Return the longest rest that any host needs now."""
         return max((wait.seconds for wait in self.waits().values()), default=0.0)
 
     def abandon(self) -> None:
-        """End a crawl that is stopping without what only waits; that stays open, and all else is saved."""
+        """End a stopping crawl without what is in flight; that stays open, and all else is saved."""
         self._saves = True
         self.abort()
 
     def on_abort(self, cancel: Callable[[], None]) -> None:
-        """Have this called when the crawl must end at once."""
+        """Call this when the crawl must end at once."""
         self._on_abort.append(cancel)
 
     def host_waits(self, host: str, waits: Sequence[Wait], pauses: Mapping[str, HostPause]) -> None:

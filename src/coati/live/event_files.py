@@ -39,7 +39,7 @@ def events_written(path: str, on_event: OnEvent | None) -> Iterator[OnEvent | No
 def events_logged(path: str, on_event: OnEvent | None) -> Iterator[tuple[OnEvent | None, SayLine]]:
     """Append a line with the time for each event to a file, if it is named, and pass events on.
 
-    The second of what it yields appends a line of one's own.
+    Also yields a function that appends any other line.
     """
     if not path:
         yield on_event, lambda _: None

@@ -93,12 +93,12 @@ class CrawlLoop(asyncio.SelectorEventLoop):
 
     @property
     def came_after(self) -> float:
-        """The moment (of ``time.monotonic``) before which what is awaited and now there cannot have come."""
+        """The earliest moment (of ``time.monotonic``) at which what is there now can have arrived."""
         return self._turns.came_after[0]
 
 
 def stalls_of_loop() -> Stalls:
-    """Return the stalls of the running loop; none on a loop of somebody else's, or where none runs."""
+    """Return the stalls of the running loop; none on another loop, or where none runs."""
     with suppress(RuntimeError):
         loop = asyncio.get_running_loop()
         if isinstance(loop, CrawlLoop):
@@ -114,7 +114,7 @@ def count_stalls_from_here() -> None:
 
 
 def byte_spacing_of_loop() -> ByteSpacing:
-    """Return what all crawls on the running loop share; one of its own on a loop of somebody else's."""
+    """Return what all crawls on the running loop share; one of its own on another loop."""
     loop = asyncio.get_running_loop()
     return loop.byte_spacing if isinstance(loop, CrawlLoop) else ByteSpacing()
 
@@ -122,7 +122,7 @@ def byte_spacing_of_loop() -> ByteSpacing:
 def seconds_of_server(started: float) -> float:
     """Say how long an answer that is now there took, at least, if it was requested at ``started``.
 
-    On a loop of somebody else's it is all the time since then.
+    On another loop it is all the time since then.
     """
     loop = asyncio.get_running_loop()
     came = loop.came_after if isinstance(loop, CrawlLoop) else time.monotonic()

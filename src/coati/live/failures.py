@@ -91,7 +91,7 @@ SILENCE: Final = frozenset(
         FailureReason.NO_RULES,
     }
 )
-"""Reasons that mean that nobody spoke to us, or nobody who knew the way."""
+"""Reasons that mean that no response came, neither from the host nor from anything on the way."""
 
 PASSING_REASONS: Final = (SILENCE - {FailureReason.CERTIFICATE}) | {
     FailureReason.SHORT_BODY,

@@ -17,7 +17,7 @@ out. So a URL is called broken only on evidence:
    something else in between.
 
 Of a page that breaks off the part that came is taken in the end: where every try gave as much, it is all that
-there is. Where nobody has answered yet, there are a few quick tries. `Outages.hopeless` tells when to give
+there is. Where nobody has answered yet, there are a few quick tries. `Outages.give_up` tells when to give
 up: what waits then is requested again when the run is resumed. Time is an argument, so nothing here waits.
 """
 
@@ -143,7 +143,7 @@ class Outages:
         # Of all hosts, in this session.
         self._answers = 0
         self._first_tries: Counter[_Key] = Counter()
-        self.hopeless = False
+        self.give_up = False
         for answer in past:
             self._redo(answer)
         self._answers = 0
@@ -220,13 +220,13 @@ class Outages:
         self._fail(key, host, waiting, size, now)
         if not self._answers:
             self._first_tries[key] += 1
-            self.hopeless |= self._first_tries[key] >= _FIRST_TRIES
+            self.give_up |= self._first_tries[key] >= _FIRST_TRIES
             return now + _FIRST_SHARE * self._first_seconds * self._first_tries[key]
         if not host.answered:
             return None if self._is_dead(host) else host.due
         if self._is_broken(host, waiting, doubtful=doubtful, was_well=was_well):
             return None
-        self.hopeless |= last_try
+        self.give_up |= last_try
         return AT_THE_END if doubtful else self._time_of_try(waiting.tries, now)
 
     def _is_broken(self, host: _Host, waiting: _Waiting, *, doubtful: bool, was_well: bool) -> bool:

@@ -72,5 +72,5 @@ class PublicResolver(AbstractResolver):
         return found
 
     async def close(self) -> None:
-        """Let the inner resolver go."""
+        """Close the inner resolver."""
         await self._inner.close()

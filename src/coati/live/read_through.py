@@ -188,7 +188,7 @@ class ReadThroughMiddleware:
         return None if is_query(url) else sent_headers(request, self._bound)
 
     def _time_of_capture(self, url: str) -> float:
-        """Return the time, but none before the last capture of a URL: a clock may have gone back."""
+        """Return the time, but not one before the last capture of a URL: a clock may have gone back."""
         known = self._archive.entry(url)
         return self._now() if known is None else max(self._now(), known.moment)
 

@@ -116,7 +116,7 @@ class RenderMiddleware:
         return middleware
 
     async def close(self) -> None:
-        """Let the browser go."""
+        """Release the browser."""
         browser, self._browser = self._browser, None
         if browser is not None:
             in_a_hurry = self._drive is not None and self._drive.aborted

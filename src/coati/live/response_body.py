@@ -68,7 +68,7 @@ class Body:
     def write(self, piece: bytes) -> bool:
         """Take a piece; False if no more is wanted.
 
-        Raises `DownloadError`, or `RunWriteError` where the disk does not take it.
+        Raises `DownloadError`, or `RunWriteError` where it cannot be written.
         """
         limits = self.limits
         room = limits.max_bytes - self.size_bytes
@@ -108,7 +108,7 @@ class Body:
             raise _full(self.file, error) from error
 
     def discard(self) -> None:
-        """Throw away what was taken."""
+        """Discard what was read."""
         self._memory = BytesIO()
         if self._out is not None:
             with contextlib.suppress(OSError):

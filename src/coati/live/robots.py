@@ -197,7 +197,7 @@ class RobotsAnswerMiddleware:
         return TextResponse(response.url, body=body, encoding="utf-8", request=request)
 
     def process_exception(self, request: Request, exception: Exception) -> Response | None:
-        """Take no answer for a ban, and keep why there was none."""
+        """Treat no response as a ban, and keep the reason for it."""
         if not asks_for_robots(request):
             return None
         reason: FailureReason | None = failure_reason(exception)

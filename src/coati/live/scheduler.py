@@ -197,7 +197,7 @@ class StrategyScheduler(BaseScheduler):
         self._progress_call = call_later(_PROGRESS_SECONDS, self._tell_progress)
 
     def close(self, reason: str) -> None:
-        """Let the timers go."""
+        """Cancel the timers."""
         for call in (self._wake_call, self._deadline_call, self._check_call, self._progress_call):
             if call is not None:
                 call.cancel()
@@ -375,7 +375,7 @@ class StrategyScheduler(BaseScheduler):
         return None if self._robots is None else self._robots.silence(urlsplit(chosen.url).netloc)
 
     def _check_transfers(self) -> None:
-        """Let the crawl go that has nothing left but requests that wait: for a retry, for a host's rest."""
+        """Abandon a stopping crawl in which all that is open only waits: for a retry, for a host's rest."""
         engine = self._crawler.engine
         busy = any(slot.transferring for slot in engine.downloader.slots.values())
         self._quiet_checks = 0 if busy else self._quiet_checks + 1
@@ -406,7 +406,7 @@ class StrategyScheduler(BaseScheduler):
         self.wake()
 
     def wake(self) -> None:
-        """Make the engine ask for a request now, by its public door; it also learns that it must stop."""
+        """Make the engine ask for a request now, by its public method; it also learns that it must stop."""
         if self._drive.stopping and self._check_call is None:
             self._check_call = call_later(_CHECK_SECONDS, self._check_transfers)
         if self._crawler.engine.spider is not None:

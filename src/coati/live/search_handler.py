@@ -62,7 +62,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
         self._turn = asyncio.Lock()
 
     async def download_request(self, request: Request) -> Response:
-        """Ask one query; what fails raises as it does in `coati.live.streaming`."""
+        """Send one query; what fails raises as it does in `coati.live.streaming`."""
         query = parse_query(request.url)
         if request.method != "GET":
             raise UsageError(f"{request.url} was sent with {request.method}: a query takes GET")
@@ -103,7 +103,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
         query: Query,
         request: Request,
     ) -> Content | Response:
-        """Ask an engine, and read its answer; an error of the engine comes back as its status alone."""
+        """Query an engine, and read its response; an error of the engine comes back as its status alone."""
         sent = Request(
             engine_request.url,
             method="POST" if engine_request.body else "GET",

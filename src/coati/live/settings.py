@@ -130,7 +130,7 @@ class LiveSettings:
 
     @property
     def user_agent(self) -> str:
-        """Say honestly who asks: the program, its version, and the contact where there is one."""
+        """Say honestly who is crawling: the program, its version, and the contact where there is one."""
         comment = f" (+{self.contact})" if self.contact else ""
         return f"{self.agent or f'Coati/{__version__}'}{comment}"
 

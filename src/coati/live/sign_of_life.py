@@ -48,7 +48,7 @@ class SignOfLifeMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: ScrapyRequest) -> Response | None:
-        """Ask for a sign of life where the retry needs one; a bad one takes the place of its answer."""
+        """Probe the host where the retry needs it; a bad response takes the place of the retry's."""
         drive: Drive = self._crawler.spider.drive  # type: ignore[union-attr]  # the spider is ours
         chosen: Request | None = request.meta.get(REQUEST)
         url = None if chosen is None else drive.outages.probe_url(chosen)
@@ -64,7 +64,7 @@ class SignOfLifeMiddleware:
         return bad.replace(url=request.url, request=request)
 
     async def _ask(self, url: str) -> Response | Exception | None:
-        """Ask for a URL; returns what is as bad as no answer, or None."""
+        """Request a URL; returns what is as bad as no response, or None."""
         request = ScrapyRequest(url, callback=NO_CALLBACK, meta=dict(_META))
         try:
             response = await self._crawler.engine.download_async(request)

@@ -107,7 +107,7 @@ class SiteTurns:
         return self._choice.value(number)
 
     def add(self, number: int, site: CrawlControl) -> None:
-        """Take a site in, with what earlier sessions saw of it."""
+        """Add a site, with what earlier sessions saw of it."""
         self._sites[number] = site
         spent = site.spent()
         self.count(spent)
@@ -157,7 +157,7 @@ class SiteTurns:
             self._give_turns()
 
     def remove(self, number: int) -> None:
-        """Free what the site did not need."""
+        """Remove a site, and free its turn."""
         self._turns.pop(number, None)
         self._woken.discard(number)
         if self._sites.pop(number, None) is not None:
@@ -256,7 +256,7 @@ class Turns(Protocol):
     """What lets a crawl choose, and observes what comes of it."""
 
     def add(self, site: CrawlControl) -> None:
-        """Take the crawl in; it stands where it was."""
+        """Add the crawl, as its earlier sessions left it."""
 
     def may_choose(self) -> bool:
         """Tell whether the crawl may choose now; if not, it is woken when it may."""
@@ -288,7 +288,7 @@ class SiteTurn:
         self._number = number
 
     def add(self, site: CrawlControl) -> None:
-        """Take the crawl in; it stands where it was."""
+        """Add the crawl, as its earlier sessions left it."""
         self._turns.add(self._number, site)
 
     def may_choose(self) -> bool:

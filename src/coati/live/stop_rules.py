@@ -39,18 +39,18 @@ class StopRules:
         self._silent = self._limited = 0
 
     def after(
-        self, request: Request, outcome: Outcome, charged: int, counts: CrawlCounts, *, hopeless: bool
+        self, request: Request, outcome: Outcome, charged: int, counts: CrawlCounts, *, give_up: bool
     ) -> StopReason | None:
         """Say whether this outcome, of this many attempts, is the last; it is in the counts already.
 
-        ``hopeless`` says that whatever is left cannot be reached now.
+        ``give_up`` says that whatever is left cannot be reached now.
         """
         if isinstance(outcome, Refused):
             return None
         self._silent = self._silent + charged if self._is_silence(outcome) else 0
         self._limited = self._limited + charged if outcome.status == _TOO_MANY_REQUESTS else 0
         enough = self._silent >= _SILENT_ATTEMPTS or self._limited >= _LIMITED_ATTEMPTS
-        if hopeless or (enough and self._one_site):
+        if give_up or (enough and self._one_site):
             return StopReason.RATE_LIMITED if self._limited else StopReason.SITE_SILENT
         return StopReason.STOPPED_EARLY if self._is_dry(request, outcome, counts) else None
 

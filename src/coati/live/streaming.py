@@ -363,7 +363,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             flags.append(DAMAGED)
 
     async def _slow_down(self, size_bytes: int, speed: BodySpeed) -> None:
-        """Wait after bytes that came off the wire, where there is a limit; the other side is not to blame."""
+        """Wait after bytes that came off the wire, where a rate is set; the server is not blamed for it."""
         if self._rate:
             seconds = self._byte_spacing.seconds_to_wait(size_bytes, self._rate, time.monotonic())
             speed.exclude_pause(seconds)

@@ -1,7 +1,7 @@
 """From JSON-LD to statements without fetching any context.
 
-schema.org's context is known: its terms are its addresses. Terms of a context that stands in the page are
-looked up there. Terms of any other remote context are named after its address (``CONTEXT#term``): what they
+schema.org's context is known: its terms are its URLs. Terms of a context in the page are
+looked up there. Terms of any other remote context are named after its URL (``CONTEXT#term``): what they
 mean is written in a file that is never requested.
 """
 

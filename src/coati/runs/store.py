@@ -335,7 +335,7 @@ class RunStore:
         return removed
 
     def close(self) -> None:
-        """Put what is pending on disk and let the folder go; the database is a single file then."""
+        """Write what is pending to disk and release the folder; the database is a single file then."""
         if self._closed:
             return
         self._closed = True

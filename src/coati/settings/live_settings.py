@@ -57,7 +57,7 @@ def live_settings(settings: RunSettings) -> LiveSettings:
 def parse_header(text: str, start_url: str) -> OriginHeader:
     """Read ``Name: value``, or ``HOST Name: value`` for one host; the origin is empty where all may see it.
 
-    HOST is a host name, live by the scheme of the start URL, or an origin (``https://example.org:8443``).
+    HOST is a host name, with the scheme of the start URL, or an origin (``https://example.org:8443``).
     Without it, a header whose name sounds like a secret is for the origin of the start URL.
 
     >>> parse_header("Accept-Language: en", "https://example.org/")

@@ -1,6 +1,6 @@
 """Settings to and from TOML: a run file that a user wrote, and the ``run.toml`` of a run.
 
-A run folder is made to be handed on, so what opens doors is not written into it: values of cookies, of
+A run folder is made to be handed on, so credentials are not written into it: values of cookies, of
 headers that carry credentials, and a proxy's password stand there as `HIDDEN`. Whoever resumes such a run
 gives them again.
 """

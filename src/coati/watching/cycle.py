@@ -156,7 +156,7 @@ def run_cycle(
 
 
 def publish(folder: Path, known: KnownPages) -> list[Change]:
-    """Write down what the log says and nobody wrote down yet; returns it."""
+    """Append the changes that are in the log and not yet in the changes file; return them."""
     with RunReader(folder) as run:
         new = write_new(folder, find_changes(run, known.files))
         (run_id,) = run.connection.execute(_RUN_ID).fetchone()

@@ -118,7 +118,7 @@ class KnownPages:
     whole_site: bool = False
 
     def earlier(self, url: str) -> LastVisit | None:
-        """Tell what the crawl was given of a file; pages are requested in full, to compare their links."""
+        """Return what the crawl got of a file; pages are requested in full, to compare their links."""
         file = self.files.get(url)
         return None if file is None else LastVisit(gave=True, validators=file.validators)
 

@@ -33,7 +33,7 @@ _SUCCESS = range(200, 300)
 
 @dataclass(frozen=True, slots=True)
 class ChangeListeners:
-    """Who is told: ``command`` is run for each change, ``hook`` gets it as JSON by POST."""
+    """Whom to notify: ``command`` is run for each change, ``hook`` gets it as JSON by POST."""
 
     command: ExternalCommand | None = None
     hook: str = ""

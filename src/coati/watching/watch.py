@@ -38,7 +38,7 @@ _BEGUN = frozenset({"state", "watch.toml.new"})
 class WatchPlace:
     """A watch that is ready to run: its folder, what it begins from, and how it continues.
 
-    ``notes`` say what is otherwise than its folder says.
+    ``notes`` say what differs from its folder.
     """
 
     folder: Path
@@ -118,7 +118,7 @@ def watch_once(
     stop: StopSignal | None = None,
     planned: Callable[[CrawlPlan], CrawlPlan] = lambda plan: plan,
 ) -> CycleResult:
-    """Run one cycle, write down what changed, and tell of it.
+    """Run one cycle, write down what changed, and notify of it.
 
     What an earlier cycle found that was killed before it could say so is among the changes. Raises
     `coati.runs.errors.RunLockedError` where another process is at it.

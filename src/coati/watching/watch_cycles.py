@@ -92,9 +92,9 @@ class WatchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleCallbacks:
-    """Who is told how a watch goes: each cycle when it ended, until when it waits, and its requests.
+    """Callbacks of a watch: for each cycle when it ended, for waits, and for the progress of its requests.
 
-    ``on_skipped`` gets to know why a cycle was left out.
+    ``on_skipped`` gets the reason why a cycle was left out.
     """
 
     on_cycle: Callable[[CycleResult], None] | None = None

@@ -48,7 +48,7 @@ def _option(default: T, kind: SettingType, about: str, shown_default: str | None
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """What a watch was told; ``sources`` are the folders of crawls or the list that it began from."""
+    """The options of a watch; ``sources`` are the folders of crawls or the list that it began from."""
 
     sources: tuple[str, ...] = ()
     every: float = _option(3600.0, SECONDS, "Length of a cycle.", "1 h")

@@ -35,7 +35,7 @@ _MOST_YIELD_FLOOR = 4.0
 
 
 def floor_of(level: str) -> float | None:
-    """Return the targets per thousand requests that a level, or a number, stands for; None for ``off``.
+    """Return the targets per thousand requests that a level, or a number, means; None for ``off``.
 
     >>> floor_of("careful"), floor_of("3.5"), floor_of("off")
     (2.0, 3.5, None)
