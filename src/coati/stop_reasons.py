@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -145,8 +146,79 @@ ENGINE_TROUBLE: Final = {
 """What to say of a search that got nothing from its engine."""
 
 
+RUNNING: Final = StopText(
+    "it is still running",
+    "The run is still running; this report shows its state when the report was written.",
+)
+NOT_RECORDED: Final = StopText(
+    "no reason was recorded",
+    "It ended without a recorded reason; everything that was counted is saved.",
+    RESUME,
+)
+CYCLE_FINISHED: Final = StopText(
+    "the last cycle was finished",
+    "The last cycle was finished.",
+    "The next cycle visits pages again: run the same command, or use --every.",
+)
+SEARCH_FINISHED: Final = StopText(
+    StopReason.FINISHED.value,
+    "Every query and every page that it wanted to check was requested.",
+)
+
+# What to say of a run that got nothing from its start page.
+FORBIDDEN_START: Final = StopText(
+    "robots.txt forbids the start page",
+    "The site's robots.txt does not allow crawlers to request the start page.",
+    "--dry-run shows the rules. Ask the site's owner for permission (--contact tells them who you are).",
+)
+ALLOW_PRIVATE: Final = "To allow it, add --limits allow_private=true."
+PRIVATE_START: Final = StopText(
+    "the start URL is in a private network",
+    "The host of the start URL is in a private network, which Coati does not request by default.",
+    ALLOW_PRIVATE,
+)
+NO_ROBOTS_TXT: Final = StopText(
+    "the site's robots.txt could not be read",
+    "The server failed or did not respond to the request for robots.txt, and without it nothing may be"
+    " requested. This is an outage, not a ban.",
+    "Wait a few hours, then run the same command.",
+)
+LOGIN_REQUIRED: Final = StopText(
+    "the site requires a login",
+    "The site requires a login (401) for the start page.",
+    "If you have access, use --user NAME with --password-file FILE, --header 'Authorization: ...' or"
+    " --cookies.",
+)
+START_REFUSED: Final = StopText(
+    StopReason.REFUSED.value,
+    "The server forbids the start page (403).",
+    "If it opens in your browser, try --cookies or --header with what the browser sends. Otherwise ask the"
+    " site's owner for permission (--contact tells them who you are).",
+)
+
+
+def redirected_start(url: str) -> StopText:
+    """Return the text for a start page that redirects to another site."""
+    return StopText(
+        "the start page redirects to another site",
+        f"The start page redirects to another site: {url}.",
+        f"Start there: coati crawl {shlex.quote(url)}",
+    )
+
+
+def strategy_left_site(url: str) -> StopText:
+    """Return the text for a strategy that requested another site, which no strategy of ours does."""
+    return StopText(
+        "the strategy requested another site",
+        f"The strategy requested {url}, which is outside the site or the chosen part of it. It got nothing"
+        " else.",
+        "A strategy may request the start URLs, links of the pages that it observes, and where these redirect"
+        " to. If it should leave the site, use --scope any.",
+    )
+
+
 def text_for_search(queries_waiting: int, gave_up_after: int) -> StopText | None:
-    """Return the words for a search that could do more though nothing may be requested; None for all others.
+    """Return the text for a search that could do more though nothing may be requested; None for all others.
 
     ``queries_waiting`` and ``gave_up_after`` are those of `coati.discovering.searching.Discovered`.
     """
@@ -168,7 +240,7 @@ def text_for_search(queries_waiting: int, gave_up_after: int) -> StopText | None
 
 
 def text_for(reason: str) -> StopText:
-    """Return the words for a reason as a log has it; an unknown one stays as it is.
+    """Return the text for a reason as a log has it; an unknown one stays as it is.
 
     >>> text_for("budget of requests reached").brief
     'the limit of requests was reached'

@@ -41,7 +41,7 @@ def test_the_wayback_machine_is_queried_for_files() -> None:
             Hit(
                 "http://www.example.org/a.csv",
                 "a.csv",
-                "text/csv, 123 bytes, last seen 2019-12-31",
+                "text/csv, 123 B, last seen 2019-12-31",
                 "2019-12-31",
                 "https://web.archive.org/web/20191231000000/http://www.example.org:80/a.csv",
             ),

@@ -81,7 +81,7 @@ def test_hosts_without_a_domain_are_their_own_scope(start: str) -> None:
     "start", ["", "example.org", "mailto:x@example.org", "ftp://example.org/", "http://"]
 )
 def test_a_start_that_is_not_a_url_is_refused(start: str) -> None:
-    with pytest.raises(ConfigError, match="not a URL"):
+    with pytest.raises(ConfigError, match="does not begin with http"):
         Rules(start)
 
 

@@ -25,6 +25,7 @@ from coati.settings.run_settings import RunSettings
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
 from coati.strategies.sb.tag_paths import TagPathSettings
+from coati.units import format_bytes, format_count
 from coati.web.media import essence
 from coati.web.urls import resolve
 
@@ -197,7 +198,7 @@ def _robots_described(result: FetchResult, text: str) -> str:
     if outcome.status >= 300:  # noqa: PLR2004 - HTTP success
         return f"none (status {outcome.status})"
     rules = sum(line.strip().lower().startswith(("disallow:", "allow:")) for line in text.splitlines())
-    return f"read; {rules} {'rule' if rules == 1 else 'rules'}"
+    return f"read; {format_count(rules, 'rule')}"
 
 
 def _media_type(reading: FetchResult) -> str:
@@ -211,8 +212,8 @@ def _described(start: StartAnswer) -> str:
     if isinstance(outcome, Failure | Deferred):
         return outcome.reason
     kind = "a page" if isinstance(outcome, Page) else "not a page"
-    hops = f", after {start.hops} {'redirect' if start.hops == 1 else 'redirects'}" if start.hops else ""
-    return f"{kind}, status {outcome.status}, {outcome.size_bytes:,} bytes{hops}"
+    hops = f", after {format_count(start.hops, 'redirect')}" if start.hops else ""
+    return f"{kind}, status {outcome.status}, {format_bytes(outcome.size_bytes)}{hops}"
 
 
 def _exit_code(start: StartAnswer) -> int:

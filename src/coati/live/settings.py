@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
@@ -92,18 +92,34 @@ class LiveSettings:
 
     def __post_init__(self) -> None:
         """Refuse values that no crawl could keep to."""
-        at_least_one = ("concurrency", "per_host", "max_file_bytes", "max_page_bytes", "stream_above_bytes")
-        for name in (*at_least_one, "render_memory_bytes"):
-            self._require(getattr(self, name) >= 1, name, "at least 1")
-        for field in fields(self):
-            if field.name.endswith("_timeout_seconds") or field.name == "slow_window_seconds":
-                self._require(getattr(self, field.name) > 0, field.name, "above 0")
-        for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries", "retry_seconds"):
-            self._require(getattr(self, name) >= 0, name, "at least 0")
-        for name in ("max_retry_after_seconds", "max_delay_seconds", "render_seconds", "render_requests"):
-            self._require(getattr(self, name) >= 0, name, "at least 0")
-        if self.max_bytes_per_second is not None:
-            self._require(self.max_bytes_per_second >= 1, "max_bytes_per_second", "at least 1")
+        _require_at_least(
+            1,
+            concurrency=self.concurrency,
+            per_host=self.per_host,
+            max_file_bytes=self.max_file_bytes,
+            max_page_bytes=self.max_page_bytes,
+            stream_above_bytes=self.stream_above_bytes,
+            render_memory_bytes=self.render_memory_bytes,
+            max_bytes_per_second=self.max_bytes_per_second,
+        )
+        _require_above_0(
+            connect_timeout_seconds=self.connect_timeout_seconds,
+            answer_timeout_seconds=self.answer_timeout_seconds,
+            download_timeout_seconds=self.download_timeout_seconds,
+            slow_window_seconds=self.slow_window_seconds,
+        )
+        _require_at_least(
+            0,
+            delay_seconds=self.delay_seconds,
+            min_bytes_per_second=self.min_bytes_per_second,
+            max_redirects=self.max_redirects,
+            retries=self.retries,
+            retry_seconds=self.retry_seconds,
+            max_retry_after_seconds=self.max_retry_after_seconds,
+            max_delay_seconds=self.max_delay_seconds,
+            render_seconds=self.render_seconds,
+            render_requests=self.render_requests,
+        )
         bound = ((header.name, header.value) for header in self.origin_headers)
         named = (("contact", self.contact), ("user_agent", self.agent))
         for name, value in (*named, *self.headers, *bound, *self.cookies):
@@ -133,9 +149,17 @@ class LiveSettings:
             return self.allow_private
         return any(not is_query(url) and names_private(host_of(url)) for url in start_urls)
 
-    def _require(self, holds: bool, name: str, what: str) -> None:  # noqa: FBT001 - a condition, no switch
-        if not holds:
-            raise ConfigError(f"{name} is {getattr(self, name)}: it must be {what}")
+
+def _require_at_least(least: int, **values: float | None) -> None:
+    for name, value in values.items():
+        if value is not None and not value >= least:
+            raise ConfigError(f"{name} is {value}: it must be at least {least}")
+
+
+def _require_above_0(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise ConfigError(f"{name} is {value}: it must be above 0")
 
 
 def names_private(host: str) -> bool:

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from coati.reporting.run_facts import RunFacts, RunStage
-from coati.stop_reasons import ENGINE_TROUBLE, RESUME, StopReason, StopText, text_for, text_for_search
-
-_RUNNING = StopText(
-    "it is still running",
-    "The run is still running; this report shows its state when the report was written.",
-)
-_UNSAID = StopText(
-    "no reason was recorded",
-    "It ended without a recorded reason; everything that was counted is saved.",
-    RESUME,
-)
-_CYCLE_DONE = StopText(
-    "the last cycle was finished",
-    "The last cycle was finished.",
-    "The next cycle visits pages again: run the same command, or use --every.",
-)
-_SEARCH_DONE = StopText(
-    StopReason.FINISHED.value,
-    "Every query and every page that it wanted to check was requested.",
+from coati.stop_reasons import (
+    CYCLE_FINISHED,
+    ENGINE_TROUBLE,
+    NOT_RECORDED,
+    RUNNING,
+    SEARCH_FINISHED,
+    StopReason,
+    StopText,
+    text_for,
+    text_for_search,
 )
 
 
@@ -29,11 +20,11 @@ def end_of(facts: RunFacts) -> StopText:
     """Say how a run ended; a reason that another version wrote is told as it stands."""
     reason = facts.stop_reason
     if facts.stage is RunStage.RUNNING:
-        return _RUNNING
+        return RUNNING
     if facts.stage is RunStage.CUT_OFF:
         return StopReason.KILLED.text
     if reason is None:
-        return _UNSAID
+        return NOT_RECORDED
     return _said_at_start(facts, reason) or _finished(facts, reason) or text_for(reason)
 
 
@@ -50,7 +41,7 @@ def _finished(facts: RunFacts, reason: str) -> StopText | None:
     if reason != StopReason.FINISHED:
         return None
     if facts.watches:
-        return _CYCLE_DONE
+        return CYCLE_FINISHED
     if facts.is_search:
-        return text_for_search(facts.queries_waiting, facts.gave_up_after) or _SEARCH_DONE
+        return text_for_search(facts.queries_waiting, facts.gave_up_after) or SEARCH_FINISHED
     return None

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from coati.readers.hits import Hit, Hits
 from coati.search.provider import HttpProvider, ProviderRequest
+from coati.units import format_bytes
 from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, site_of
 
@@ -133,7 +134,7 @@ def _site(query: Query) -> str:
 def _hit(url: str, media_type: str, size: str, moment: str, archived: str) -> Hit:
     """Make a hit of a capture; the snippet says in words what is known of it."""
     day = f"{moment[:4]}-{moment[4:6]}-{moment[6:8]}" if len(moment) >= _DAY_CHARS else ""
-    known = [media_type, f"{size} bytes" if size.isdigit() else "", f"last seen {day}" if day else ""]
+    known = [media_type, format_bytes(int(size)) if size.isdigit() else "", f"last seen {day}" if day else ""]
     # Indexes keep the port that a site had in the nineties.
     plain = normalise(url) or url
     snippet = ", ".join(part for part in known if part)

@@ -20,7 +20,7 @@ from coati.settings.setting_types import INTEGER, SECONDS, TEXT, SettingType, ab
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.toml_writer import to_toml
-from coati.units import format_seconds
+from coati.units import format_delay, format_seconds
 
 T = TypeVar("T")
 
@@ -143,6 +143,6 @@ def require_politeness(options: WatchOptions, settings: RunSettings, hosts: int)
     if seconds > options.every:
         raise ConfigError(
             f"a cycle of {format_seconds(options.every)} is too short for {requests} requests with"
-            f" {settings.delay:g} s between two: they take {format_seconds(seconds)}."
+            f" {format_delay(settings.delay)} between two: they take {format_seconds(seconds)}."
             " Use a longer --every, or less of --per-cycle, --follow and --check"
         )

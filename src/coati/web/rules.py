@@ -193,7 +193,7 @@ class Rules:
 def _checked(url: str) -> str:
     start = parse_query(url).address if is_query(url) else normalise(url)
     if start is None:
-        raise ConfigError(f"the start {url!r} is not a URL (http:// or https://)")
+        raise ConfigError(f"the start URL {url!r} does not begin with http:// or https://, or is not valid")
     return start
 
 

@@ -38,7 +38,7 @@ from coati.strategies.discovery.task_strategy import TaskStrategy
 from coati.strategies.discovery.tasks import HostsBut, Stage, Task
 from coati.strategies.discovery.topic import Topic
 from coati.strategies.discovery.urls_by_hash import UrlsByHash
-from coati.strategies.strategy import Explained, Reason
+from coati.strategies.strategy import ScoreExplanation, ScoreReason
 from coati.web.dataset_files import is_dataset_file
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, Query, parse_query
@@ -531,7 +531,7 @@ class Dsdd(TaskStrategy):
         """Name the actions that no configured engine allows."""
         return [action.label for action in self._variant.actions if action not in self._possible]
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Explain the classifier's margin of a page that was analysed; raise `ValueError` for any other."""
         url = link if isinstance(link, str) else link.url
         number = self._pages.number_of(url)
@@ -540,7 +540,7 @@ class Dsdd(TaskStrategy):
         page = self._pages[number]
         reasons = self._classifier.reasons(page.words)
         margin = self._classifier.margin(page.words)
-        return Explained(margin, [Reason(f"the word “{word}”", part) for word, part in reasons])
+        return ScoreExplanation(margin, [ScoreReason(f"the word “{word}”", part) for word, part in reasons])
 
     def arm_label(self, arm: int) -> str:
         """Name an action."""

@@ -42,8 +42,9 @@ from coati.model import Deferred, Method, Page, Redirect, Refused, Request, Targ
 from coati.readers.listed import ARCHIVED, is_api
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
-from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages
-from coati.strategies.scent.link_evidence import LinkTexts, explained
+from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages, with_list
+from coati.strategies.scent.key_names import LinkTexts
+from coati.strategies.scent.link_evidence import explained
 from coati.strategies.scent.link_keys import COLUMNS, SPECIFIC, Key, Likeness, LinkKeys, key_of
 from coati.strategies.scent.link_queues import BLOCK, LinkQueues
 from coati.strategies.scent.link_scores import Aim, Expected, LinkOutcome, LinkScores
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from coati.model import Hosts, Later, Link, Outcome, PageLinks, Settlement
     from coati.strategies.scent.link_keys import Row
     from coati.strategies.state import State
-    from coati.strategies.strategy import Explained
+    from coati.strategies.strategy import ScoreExplanation
 
 CHAINS: tuple[tuple[Key, ...], ...] = (
     (Key.TOP, Key.SECOND, Key.DIRECTORY, Key.SHAPE),
@@ -125,7 +126,7 @@ _MOST_ARMS = 10_000
 _OTHER_LINKS = "other links"
 # The group of what the sweep chose: it did so for the folder, and not for the link's score.
 _SWEPT = (-1, -1)
-_SWEPT_LINKS = "folders that were not visited yet, since all links promise little (sweep)"
+SWEPT_LINKS = "folders that were not visited yet, since all links promise little (sweep)"
 _NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
 
 
@@ -322,7 +323,7 @@ class Scent:
         """Name the links that share a directory, an extension and the end of their tag path."""
         return self._arm_label(arm) if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Say what score decides about a link, and what speaks for and against it.
 
         ``link`` is the URL of a link that waits, or any link with the page where it was found.
@@ -335,7 +336,10 @@ class Scent:
             texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
         texts = texts._replace(tail=self._keys.tail_text(int(row[Key.TAIL])))
         if int(row[Key.ELEMENT]) in API_ELEMENTS:
-            return self._apis.explained(row, texts.tail)
+            if not isinstance(link, str):
+                row = with_list(row, link.tag_path)
+            in_flight = [sent.row for sent in self._in_flight.values() if sent.kind == _API]
+            return self._apis.explained(row, texts.tail, [each for each in in_flight if each is not None])
         # While a link of this kind is in flight, doubt earns nothing (`_lower`).
         asked_for = any(
             np.array_equal(sent.row, row) for sent in self._in_flight.values() if sent.row is not None
@@ -489,7 +493,7 @@ class Scent:
             if len(self._arms) >= _MOST_ARMS:
                 return _MOST_ARMS
             arm = self._arms[group] = len(self._arms)
-            self._arm_labels.append(_SWEPT_LINKS if sent.swept else (sent.number, group[1]))
+            self._arm_labels.append(SWEPT_LINKS if sent.swept else (sent.number, group[1]))
         return arm
 
     def _arm_label(self, arm: int) -> str:

@@ -5,10 +5,10 @@ syntax has a module that counts its statements in the tree of the page; nothing 
 fetched, and a context that points to a remote file is never requested. Most pages hold no sign of any syntax
 in their bytes, and are not even parsed.
 
-What is counted is what the field's extractors count, with three exceptions (docs/decisions/0023): statements
-of Open Graph and its like do not count as RDFa, nor do roles and relations for browsers, and class names of a
-popular style sheet (``h-full``) are not microformats. `benchmarks/markup_agreement.py` measures the
-agreement.
+What is counted is what the field's extractors count, with three exceptions
+(docs/decisions/0023-labels-of-structured-data.md): statements of Open Graph and its like do not count as
+RDFa, nor do roles and relations for browsers, and class names of a popular style sheet (``h-full``) are not
+microformats. `benchmarks/markup_agreement.py` measures the agreement.
 """
 
 from __future__ import annotations
