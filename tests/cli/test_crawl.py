@@ -404,6 +404,8 @@ def test_a_dry_run_fetches_two_things_and_leaves_nothing(coati: Coati, tmp_path:
     assert told["crawl_delay"] == 0.1
     assert told["groups"][0]["examples"] == [site.base + "/a"]
     assert "1 skipped: robots.txt" in words.out
+    assert "0.1 s, as robots.txt asks" in words.out
+    assert re.search(r"a page, status 200, \d+ B\n", words.out)
     assert "html > body > ul > li > a" in words.out
     assert list(tmp_path.iterdir()) == []
 

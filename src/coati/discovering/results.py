@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from coati.discovering.catalogue_software import Software, software_of
+from coati.discovering.catalogue_software import CatalogueSoftware, software_of
 from coati.learners.bm25 import bm25
 from coati.runs.csv_pieces import csv_pieces
 from coati.runs.durable import write_json_lines, write_whole
@@ -163,7 +163,7 @@ def read_repositories(
 
 
 def _repository(
-    connection: sqlite3.Connection, finding: Finding, rank: int | None, software: Software
+    connection: sqlite3.Connection, finding: Finding, rank: int | None, software: CatalogueSoftware
 ) -> Repository:
     trail = tuple(_trail(connection, finding.url))
     hosts = (finding.site, f"www.{finding.site}")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from coati.markup.statements import RDF_TYPE, is_address
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coati.markup.statements import Collector
+from coati.markup.statements import RDF_TYPE, Collector, is_address
 
 _MAX_DEPTH = 200
 # Names of properties of items without a type, as the Microdata specification's own conversion has them.

@@ -8,17 +8,12 @@ observes it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from coati.model import Page, Redirect
+from coati.model import Outcome, Page, Redirect
 from coati.readers.listed import is_api, named_first
 from coati.web.urls import url_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from coati.model import Outcome
 
 
 class ListedLinks:

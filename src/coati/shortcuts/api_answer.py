@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.readers.unpacking import unpack_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # What is read of one answer. A catalogue of ten thousand data sets in one file has about this size.
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.readers.dates import seconds_of
-from coati.readers.listed import Listed
-
-if TYPE_CHECKING:
-    from coati.readers.listed import TagPath
+from coati.readers.listed import Listed, TagPath
 
 _MILLISECONDS = 10**11
 

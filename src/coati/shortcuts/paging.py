@@ -8,13 +8,11 @@ the number of pages of one list is bounded, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 from urllib.parse import parse_qsl, quote
 
 from coati.readers.listed import API_PAGE, Listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # Pages of one list. At 100 entries each these are a hundred thousand files.
 MAX_PAGES: Final = 1_000

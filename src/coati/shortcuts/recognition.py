@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from coati.shortcuts.profile import ApiEntry, Profile
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.seen_page import SeenPage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from coati.shortcuts.profile import ApiEntry, Profile
 
 
 class Recognised(NamedTuple):

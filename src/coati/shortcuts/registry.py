@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.named_objects import made_by, require_members
+from coati.shortcuts.profile import Profile
 from coati.shortcuts.software.arcgis_hub import ArcgisHub
 from coati.shortcuts.software.ckan import Ckan
 from coati.shortcuts.software.dataverse import Dataverse
@@ -27,9 +28,6 @@ from coati.shortcuts.software.sharepoint import SharePoint
 from coati.shortcuts.software.sitemap_only import JOOMLA, TYPO3
 from coati.shortcuts.software.socrata import Socrata
 from coati.shortcuts.software.wordpress import WordPress
-
-if TYPE_CHECKING:
-    from coati.shortcuts.profile import Profile
 
 # The order in which they are tried: catalogues before what they may be built upon.
 PROFILES: Final[tuple[Profile, ...]] = (

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.web.urls import host_of, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 # How much of a page is looked at: what software says of itself is near the top.
 MAX_SEEN_BYTES: Final = 256 * 1024

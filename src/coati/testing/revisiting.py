@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from coati.model import (
     Deferred,
+    Hosts,
     Later,
     Method,
     Other,
+    Outcome,
     Page,
     Redirect,
     Request,
@@ -18,12 +20,7 @@ from coati.model import (
     Unchanged,
 )
 from coati.strategies.deferrals import Deferrals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.model import Hosts, Outcome
-    from coati.strategies.state import State
+from coati.strategies.state import State
 
 
 class RevisitInTurn:

@@ -18,18 +18,16 @@ import math
 import socket
 import struct
 import threading
+from asyncio import AbstractEventLoop, Server, Transport
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.errors import UsageError
 from coati.testing.site import Response, Site, body_chunks
 from coati.web.urls import normalise
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Server, Transport
 
 MakeSite = Callable[[str], Site]
 """Makes a site for a base URL such as ``http://127.0.0.1:8000``."""

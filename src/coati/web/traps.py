@@ -21,15 +21,13 @@ counted too low, so that less is dropped.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from coati.errors import ConfigError
 from coati.web.session_ids import session_free
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # A long token with a number in it is an id; any other number is a number.
 _FOLDED = re.compile(

@@ -1,8 +1,8 @@
 """The contract of a source: another layout of a site, as a stream of our records.
 
 A source is read once, front to back, and holds no more than one body in memory. It reports and skips what it
-cannot read: damage costs the records that it touches and no more. Nothing in a source is trusted, whoever
-made it; every size is bounded here.
+cannot read: damage costs the records that it touches and no more. Nothing in a source is trusted, whatever
+its origin; every size is bounded here.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class _Greedy:
     """The greedy order over the breadth-first tree.
 
     Only pages on the way to some target matter. They are renumbered densely in breadth-first order, so that
-    a parent stands before its children and one pass per level gives the score of every path at once.
+    a parent comes before its children and one pass per level gives the score of every path at once.
     """
 
     def __init__(self, truth: SiteTruth) -> None:

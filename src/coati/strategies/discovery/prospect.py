@@ -304,7 +304,7 @@ class Prospect(Dsdd):
         return list(seeds.values())
 
     def _next_terms(self, most: int) -> list[str]:
-        """Return terms for keyword queries that were not used: those that tell the topic, best first."""
+        """Return terms for keyword queries that were not used: those that mark the topic, best first."""
         terms = (term for term in self._topic.terms if term not in self._used_terms)
         found = list(islice(terms, most))
         return found if found or self._used_terms else [self._settings.data_words[0]]

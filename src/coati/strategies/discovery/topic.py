@@ -122,7 +122,7 @@ class Topic:
             for word, pages in self._on.items()
             if pages >= least and word not in self._without
         }
-        # Where several tell as much, those that were met first: they are the frequent ones of the first page.
+        # Of equal ones, those that were found first: they are the frequent ones of the first page.
         self.terms = sorted((word for word in told if told[word] > 0), key=lambda word: -told[word])
 
     def _share_on(self, word: str) -> float:

@@ -1,6 +1,6 @@
 """Every URL that discovery knows, by its hash, so that a page can be read whole.
 
-A run tells a strategy each URL once, when it is new. A hit of a search may have been a link on some page
+A run passes a strategy each URL once, when it is new. A hit of a search may have been a link on some page
 before, and would be missing from the results. The hashes of all out-links (`coati.model.Page.out_links`) and
 what is remembered here give the rest back.
 """

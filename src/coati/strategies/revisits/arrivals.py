@@ -2,7 +2,7 @@
 
 **Rates.** Links come to a page as a Poisson process. Its rate is what came over the time that visits have
 looked back on, old visits counting less (half as much after some days). A page of which little is known is
-drawn to what is usual on its site for as many links as it shows: where not one relevant link stands, hardly
+drawn to what is usual on its site for as many links as it shows: where not one relevant link is, hardly
 any comes. How strongly it is drawn is measured in links, not in hours: where links are rare, an hour without
 any says little.
 
@@ -11,7 +11,7 @@ on some pages than on others (`link_lives`): one that has left is neither found 
 is worth what it brings beyond what a later visit would still find: a page whose links stay may wait.
 
 **Overlap.** The links of the last days are a sample of those to come (`link_samples`): one that could have
-been found on three pages stands for one that comes to the three. Of such a link nothing is expected from
+been found on three pages represents one that comes to the three. Of such a link nothing is expected from
 before the last visit to any of the three, and as soon as a cycle takes one of them, nothing on the others
 (`expected_cover`). So overlap needs no threshold, and holds for any number of pages.
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Any
 
 # A server that says "not found" may be in trouble: it is believed only after this many cycles in a row.
 MISSES_UNTIL_GONE = 3

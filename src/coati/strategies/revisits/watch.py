@@ -165,7 +165,7 @@ class Watch:
         return not self._unseen
 
     def stop_after(self, cycles: int) -> None:
-        """Begin no cycle after this many, counted from the first; it is no part of the state."""
+        """Begin no cycle after this many, counted from the first; it is not part of the state."""
         self._most_cycles = cycles
 
     def is_due(self, now: float) -> bool:

@@ -62,7 +62,7 @@ class PathGroups:
         # By position: the groups that are not zero there, and their values.
         self._listed: list[array[int]] = [array("I") for _ in range(dimensions)]
         self._values: list[array[float]] = [array("d") for _ in range(dimensions)]
-        # By group: where in those lists it stands, and the square of its length.
+        # By group: where in those lists it is, and the square of its length.
         self._places: list[dict[int, int]] = []
         self._squares = array("d")
 

@@ -10,16 +10,12 @@ What each level missed and saved over the replicas is in benchmarks/STOPPING.md.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.errors import ConfigError
 from coati.strategies.stopping.dry_spell import DrySpell
-from coati.strategies.stopping.forecast import BLOCK_REQUESTS, Forecast
-from coati.strategies.strategy import Foresees
-
-if TYPE_CHECKING:
-    from coati.strategies.stopping.forecast import Estimate
-    from coati.strategies.strategy import Strategy
+from coati.strategies.stopping.forecast import BLOCK_REQUESTS, Estimate, Forecast
+from coati.strategies.strategy import Foresees, Strategy
 
 OFF: Final = "off"
 NORMAL: Final = "normal"
@@ -39,7 +35,7 @@ _MOST_YIELD_FLOOR = 4.0
 
 
 def floor_of(level: str) -> float | None:
-    """Return the targets per thousand requests that a level, or a number, stands for; None for ``off``.
+    """Return the targets per thousand requests that a level, or a number, means; None for ``off``.
 
     >>> floor_of("careful"), floor_of("3.5"), floor_of("off")
     (2.0, 3.5, None)
