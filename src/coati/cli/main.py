@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = run(arguments)
     except KeyboardInterrupt:
-        # A second one, while the first was being told.
+        # A second one, while the first was being reported.
         code = INTERRUPTED
     if code == INTERRUPTED:
         # A further one, while Python tidies up, would only add a traceback.
