@@ -145,11 +145,11 @@ def main(strategy: str, urls: int, groups: int, form: str) -> None:
     """Time choices and new links by tenth of the crawl."""
     tenths, arms = by_tenth(strategy, EndlessSite(urls, groups))
     rows: list[dict[str, object]] = [
-        {"tenth": number, "us a choice": tenth.choice, "us a new link": tenth.new_link}
+        {"tenth": number, "us per choice": tenth.choice, "us a new link": tenth.new_link}
         for number, tenth in enumerate(tenths, 1)
     ]
-    rows[-1]["us a choice, x second tenth"] = tenths[9].choice / tenths[1].choice
-    rows[-1]["us a new link, x second tenth"] = tenths[9].new_link / tenths[1].new_link
+    rows[-1]["us per choice, x second tenth"] = tenths[9].choice / tenths[1].choice
+    rows[-1]["us per new link, x second tenth"] = tenths[9].new_link / tenths[1].new_link
     report(f"step cost of {strategy}, {urls:,} URLs in {arms:,} groups", rows, form)
 
 

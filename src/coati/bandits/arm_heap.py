@@ -38,7 +38,7 @@ class ArmHeap:
         self._seconds = array("d")
 
     def __len__(self) -> int:
-        """Count the arms that are in."""
+        """Count the arms."""
         return len(self._arms)
 
     def best(self) -> int:
@@ -50,11 +50,11 @@ class ArmHeap:
         return self._scores[arm]
 
     def scores(self) -> list[tuple[int, float]]:
-        """Return the arms that are in, each with its score."""
+        """Return the arms, each with its score."""
         return [(arm, self._scores[arm]) for arm in self._arms]
 
     def put(self, arm: int, score: float, second: float = 0.0) -> None:
-        """Let an arm in, or change its score."""
+        """Add an arm, or change its score."""
         while arm >= len(self._places):
             self._places.append(_ABSENT)
             self._scores.append(0.0)
@@ -70,7 +70,7 @@ class ArmHeap:
             self._sink(place)
 
     def remove(self, arm: int) -> None:
-        """Take an arm out."""
+        """Remove an arm."""
         place, last = self._places[arm], self._arms.pop()
         self._places[arm] = _ABSENT
         if last != arm:

@@ -53,7 +53,7 @@ class BatchedUcb:
         bonus = self._exploration * math.log(everything) / results
         if self._rare:
             mean = sum(self._rewards.values()) / everything
-            # Before anything paid, one reward is reckoned with.
+            # Before any reward came, one is assumed.
             bonus *= max(mean * (1 - mean), 1 / everything)
         return self._rewards[arm] / results + math.sqrt(bonus)
 

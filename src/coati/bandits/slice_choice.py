@@ -4,7 +4,7 @@
 
 - A slice reserves its requests, so that the budget is kept while many are out. The first slice of a site is
   short; later ones are as long as all before together, up to a bound. So little is spent on sites that hold
-  nothing, and little time on putting crawls down and taking them up.
+  nothing, and little time on pausing and resuming crawls.
 - Sites of one group (those of one domain) are never out at once.
 - A site that must be left alone sleeps until then.
 - A site whose worker died is a *suspect* until a slice of it ends. Slices of suspects are short, and of them
@@ -121,7 +121,7 @@ class SliceChoice:
         return self._counts[site]
 
     def resume(self, site: int, counts: SiteCounts, *, over: bool = False) -> None:
-        """Take over what was published of a site earlier; ``over``: it is not to be crawled on."""
+        """Take over what was published of a site earlier; ``over``: it must not be crawled further."""
         self._unheard.discard(site)
         self._count(site, counts)
         if over:
@@ -211,7 +211,7 @@ class SliceChoice:
         return ChosenSlice(site, requests, sizes.seconds, value, is_suspect)
 
     def _back(self, site: int, now: float, until: float) -> None:
-        """Take a site in again, and let its group go on."""
+        """Take a site back, and let its group continue."""
         self._reserved -= self._out.pop(site, 0)
         for parked in self._parked:
             self._sleep(parked, now)

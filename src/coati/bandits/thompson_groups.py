@@ -64,7 +64,7 @@ class ThompsonGroups:
         self._count = 0
 
     def __len__(self) -> int:
-        """Count the arms that are in."""
+        """Count the arms."""
         return self._count
 
     @property
@@ -73,7 +73,7 @@ class ThompsonGroups:
         return len(self._slot_of)
 
     def put(self, arm: int, good: int, bad: int, weight: float = 1.0) -> None:
-        """Let an arm in, or change what is known of it."""
+        """Add an arm, or change what is known of it."""
         level = min(int(weight * LEVELS), LEVELS - 1) if self._weighted else LEVELS
         key = (good, bad, level)
         slot = self._groups_of[arm] if arm < len(self._groups_of) else _ABSENT
@@ -84,7 +84,7 @@ class ThompsonGroups:
         self._join(arm, self._slot(key))
 
     def remove(self, arm: int) -> None:
-        """Take an arm out."""
+        """Remove an arm."""
         slot, place = self._groups_of[arm], self._places[arm]
         members = self._members[slot]
         last = members.pop()

@@ -1,7 +1,7 @@
 """The structured data of one page, in full: extruct (extra ``markup``) reads it, we write it as statements.
 
 extruct is thorough and slow, so only pages that the detector labelled as relevant come here, and only the
-syntaxes that it saw on them are read. Nothing is fetched. What extruct cannot read is told by syntax.
+syntaxes that it saw on them are read. Nothing is fetched. What extruct cannot read is named by syntax.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ _MICROFORMATS = "https://microformats.org/wiki/"
 # Heights in a popular style sheet, which look like root classes.
 _HEIGHTS = frozenset({"h-auto", "h-fit", "h-full", "h-max", "h-min", "h-px", "h-screen"})
 # What networks show when a page is shared, the vocabulary of a page, the roles of its parts, and relations
-# that are for browsers (style sheets, icons): no data. A licence is.
+# that are for browsers (style sheets, icons): these are not data, but a licence is.
 _LICENCE = "http://www.w3.org/1999/xhtml/vocab#license"
 _NO_DATA = (
     "http://ogp.me/",

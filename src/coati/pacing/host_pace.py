@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from coati.pacing.wake_list import WakeList
 
-# What a delay of 0 is doubled from: short enough not to hurt a crawl on account of one error.
+# What a delay of 0 is doubled from: short enough not to slow a crawl down for one error.
 _FIRST_DELAY_SECONDS = 0.5
 # The longest delay that failed connections alone give a host.
 _LONGEST_AFTER_FAILURE = 8.0
@@ -207,7 +207,7 @@ class HostPace:
         return "" if state is None else state.ended
 
     def give_up(self, host: str, why: str) -> None:
-        """Ask a host for nothing more."""
+        """Send no more requests to a host."""
         self._touch(host).ended = why
         self._asleep.changed(host)
 

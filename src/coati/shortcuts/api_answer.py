@@ -1,4 +1,4 @@
-"""An answer of an API as readers see it: its address, its headers, and its body as JSON or as text.
+"""A response of an API as readers see it: its URL, its headers, and its body as JSON or as text.
 
 Nothing here raises for what a server sends, and everything is bounded: the bytes that are read, the entries
 that are gone through, and the texts that are taken out. JSON that is nested too deeply, or of more values
@@ -17,7 +17,7 @@ from typing import Final
 
 from coati.readers.unpacking import unpack_text
 
-# What is read of one answer. A catalogue of ten thousand data sets in one file has about this size.
+# What is read of one response. A catalogue of ten thousand data sets in one file has about this size.
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
 # Entries that are gone through in one list: no API gives this many on one page.
 MAX_ENTRIES: Final = 100_000
@@ -110,7 +110,7 @@ def count_at(value: object, *keys: str) -> int | None:
 
 
 def entries_at(value: object, *keys: str) -> Iterator[dict[str, object]]:
-    """Go through the objects of a list at nested keys; of an object, through its values."""
+    """Yield the objects of a list at nested keys; of an object, its values."""
     found = at(value, *keys)
     if isinstance(found, dict):
         found = list(found.values())

@@ -52,4 +52,4 @@ class Profile(Protocol):
         """Tell whether a URL is one of its API's lists."""
 
     def read(self, answer: ApiAnswer) -> Iterable[Listed]:
-        """Go through what an answer lists: further pages of the API first, then files and their pages."""
+        """Yield what an answer lists: further pages of the API first, then files and their pages."""

@@ -76,7 +76,7 @@ class SeenPage:
         return re.search(own, self.text) is not None
 
     def at(self, path: str) -> str:
-        """Return the address of a path of the page's host, or of a reference on the page."""
+        """Return the URL of a path of the page's host, or of a reference on the page."""
         return resolve(self.url, path) or ""
 
     @cached_property

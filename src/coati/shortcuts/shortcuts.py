@@ -1,6 +1,6 @@
 """The shortcuts of one crawl: which profiles it uses, what they offer on a page, and how answers are read.
 
-Home pages of hosts and start URLs are looked at: other pages say the same. At most two addresses are
+Home pages of hosts and start URLs are looked at: other pages say the same. At most two URLs are
 offered by one page, so that a closed API costs two requests; what opens is led on by its own answers. A
 profile that raises is named (`Shortcuts.broken`) and left out from then on.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Headers = Iterable[tuple[str, str]]
 
 MAX_ENTRIES_OF_PAGE: Final = 2
-"""Addresses that one page offers, over all profiles: what a crawl risks where everything is closed."""
+"""URLs that one page offers, over all profiles: what a crawl risks where everything is closed."""
 
 _MARKUP = SchemaOrg()
 # How much of a page is searched for data sets that it describes.
@@ -76,7 +76,7 @@ class Shortcuts:
         found = [
             (profile, entry) for profile in list(self._profiles) for entry in self._entries_of(profile, page)
         ]
-        # What is sure goes before what is tried; one address may be offered twice, as data.json is.
+        # What is sure goes before what is tried; one URL may be offered twice, as data.json is.
         found.sort(key=lambda offer: not offer[1].sure)
         offered: dict[str, Listed] = {}
         for profile, entry in found:
@@ -108,7 +108,7 @@ class Shortcuts:
             found.extend(islice((each for each in profile.read(answer) if each.reference), MAX_ENTRIES))
         except Exception as error:  # noqa: BLE001 - as above
             self._leave_out(profile, error)
-        # Whoever lists nothing may do so for ever.
+        # A list without entries has no next page, or there would be no end.
         return iter(found if any(not is_api(each.tag_path) for each in found) else ())
 
     def _leave_out(self, profile: Profile, error: Exception) -> None:

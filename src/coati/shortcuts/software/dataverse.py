@@ -20,7 +20,7 @@ _SEARCH = "/api/search?q=*&type=file&per_page=1000&start=0&sort=date&order=desc"
 
 
 class Dataverse:
-    """Public files, by the address that gives their bytes."""
+    """Public files, by the URL that gives their bytes."""
 
     name = "dataverse"
     title = "Dataverse"
@@ -33,11 +33,11 @@ class Dataverse:
         return [ApiEntry(page.at(_SEARCH), "search")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path and the kind of thing that is looked for."""
+        """Recognise a list by the path and the kind of thing that is looked for."""
         return "/api/search?" in url and "type=file" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the files; ``total_count`` counts them."""
+        """Yield the files; ``total_count`` counts them."""
         found = list(entries_at(answer.json, "data", "items"))
         total = count_at(answer.json, "data", "total_count")
         yield from next_by_offset(answer.url, (self.name, "search"), ("start", "per_page"), len(found), total)

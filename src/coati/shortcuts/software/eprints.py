@@ -1,4 +1,4 @@
-"""EPrints: OAI-PMH, whose identifiers are the addresses of the files, too."""
+"""EPrints: OAI-PMH, whose identifiers are the URLs of the files, too."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Eprints:
     written_from = "OAI 2.0 interface of EPrints 3.4: wiki.eprints.org/w/OAI-PMH"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator."""
+        """Recognise it by the generator."""
         return [ApiEntry(page.at(_OAI), "records")] if "eprints" in page.generator else None
 
     def reads(self, url: str) -> bool:
-        """Leave the answers to OAI-PMH."""
+        """Return False: OAI-PMH reads its lists."""
         return False
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:

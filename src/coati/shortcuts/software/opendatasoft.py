@@ -28,17 +28,17 @@ class OpenDataSoft:
     written_from = "Explore API v2.1: help.opendatasoft.com/apis/ods-explore-v2"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by what its pages load or declare."""
+        """Recognise it by what its pages load or declare."""
         if not page.has("static.opendatasoft.com", "ods-widgets", 'ng-app="ods.', "/static/ods-"):
             return None
         return [ApiEntry(page.at(f"{_LIST}?limit=100&offset=0"), "datasets")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return f"{_LIST}?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the data sets; ``total_count`` counts them."""
+        """Yield the data sets; ``total_count`` counts them."""
         found = list(entries_at(answer.json, "results"))
         total = count_at(answer.json, "total_count")
         yield from next_by_offset(answer.url, (self.name, "datasets"), ("offset", "limit"), len(found), total)

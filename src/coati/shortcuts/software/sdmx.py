@@ -30,7 +30,7 @@ class Sdmx:
     written_from = "SDMX 2.1 RESTful web services, 1.5: github.com/sdmx-twg/sdmx-rest/tree/v1.5.0"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by a link to a list of dataflows."""
+        """Recognise it by a link to a list of dataflows."""
         for reference in page.references("/dataflow"):
             found = _FLOWS.match(page.at(reference))
             if found is not None and ("sdmx" in found[1].lower() or found[1].endswith("/rest")):
@@ -38,7 +38,7 @@ class Sdmx:
         return None
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return _LISTS.search(url) is not None
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:

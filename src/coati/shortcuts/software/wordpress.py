@@ -31,7 +31,7 @@ class WordPress:
     written_from = "REST API v2 of WordPress 6.7: developer.wordpress.org/rest-api/reference/media"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the link to the API that each page has, else by what the page loads."""
+        """Recognise it by the link to the API that each page has, else by what the page loads."""
         root = page.linked(_RELATION)
         if root:
             return [ApiEntry(_under(root, kind), kind) for kind in ("application", "text")]
@@ -44,7 +44,7 @@ class WordPress:
         return "/wp-json/wp/v2/media" in url or "rest_route=/wp/v2/media" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the media; ``X-WP-TotalPages`` says how many pages there are."""
+        """Yield the media; ``X-WP-TotalPages`` says how many pages there are."""
         entries = list(entries_at({"media": answer.json}, "media"))
         kind = "text" if "media_type=text" in answer.url else "application"
         pages = answer.number("x-wp-totalpages")
