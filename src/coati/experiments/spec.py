@@ -42,8 +42,8 @@ FIGURES = {
 BOUNDS = (BEST, "omniscient")
 
 _KEYS = (
-    "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
-    "strategies", "variants", "budget", "early_stops", "joined", "examples",
+    "table", "title", "source", "measures", "published", "published_by", "seeds", "first_seed", "bounds",
+    "figures", "sites", "strategies", "variants", "budget", "early_stops", "joined", "examples",
     "fewer_seeds", "classify", "compared", "halves", "until_all_found",
 )  # fmt: skip
 
@@ -75,7 +75,7 @@ class Experiment:
     others are listed; ``halves``: the best row of half of the sites is reported on the other half.
     ``until_all_found``: a run ends with the last target of its site, after which nothing is measured. With
     ``classify`` nothing is crawled: this many pages of a web, half of them relevant, are judged and then
-    learnt from, one after the other.
+    learnt from, one after the other. ``published_by`` is the word for who published the numbers beside ours.
     """
 
     table: str
@@ -97,6 +97,7 @@ class Experiment:
     compared: str = ""
     halves: bool = False
     until_all_found: bool = False
+    published_by: str = "paper"
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
@@ -192,6 +193,7 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         compared=_compared(table),
         halves=take(table, "halves", bool, default=False, where=where),
         until_all_found=take(table, "until_all_found", bool, default=False, where=where),
+        published_by=take(table, "published_by", str, "paper", where),
     )
 
 

@@ -21,6 +21,7 @@ from coati.replaying.measures import Comparison
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from coati.experiments.published import PublishedNumber
     from coati.experiments.sites import SiteFacts
 
 _COMPARED = frozenset({"clairvoyant_ratio", "curve_ratio", "auc_ratio", "gap_closed"})
@@ -68,14 +69,14 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """One number of a table, with the runs that it is made of and the number that the paper prints."""
+    """One number of a table, with the runs that it is made of and what was published."""
 
     site: str
     variant: Variant
     measure: str
     values: tuple[tuple[int | None, float | None], ...]
     spread: Spread
-    published: float | None
+    published: PublishedNumber | None
 
 
 def entries(study: Study) -> Iterator[TableEntry]:

@@ -52,7 +52,9 @@ def result_table(study: Study) -> Table:
             if len(groups) > 1:
                 label = f"{label}: {measures[0]}"
             cells = [
-                " \\| ".join(_cell(found[variant.label, each, column]) for each in measures)
+                " \\| ".join(
+                    _cell(found[variant.label, each, column], experiment.published_by) for each in measures
+                )
                 for column in columns
             ]
             rows.append((label, *cells))
@@ -151,10 +153,14 @@ def _no_spread(entry: TableEntry) -> dict[str, Any]:
 
 
 def _published(entry: TableEntry) -> dict[str, Any]:
-    """Say what the paper prints; JSON has no infinity, so that it is said apart."""
-    number = entry.published
-    never = number is not None and math.isinf(number)
-    return {"published": _finite(number), "published_state": "not reached" if never else None}
+    """Say what was published; JSON has no infinity, so that it is said apart."""
+    value, high = entry.published or (None, None)
+    never = value is not None and math.isinf(value)
+    return {
+        "published": _finite(value),
+        "published_high": _finite(high),
+        "published_state": "not reached" if never else None,
+    }
 
 
 def _said(value: float | None) -> dict[str, Any]:
@@ -167,11 +173,12 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or math.isinf(value) else value
 
 
-def _cell(entry: TableEntry) -> str:
+def _cell(entry: TableEntry, published_by: str) -> str:
     decimals = measure(entry.measure).decimals
     text = _with_spread(entry.spread, decimals)
     if entry.published is not None:
-        text += f" (paper {in_words(entry.published, decimals)})"
+        numbers = "–".join(in_words(each, decimals) for each in entry.published if each is not None)
+        text += f" ({published_by} {numbers})"
     return text
 
 
@@ -197,7 +204,7 @@ def _notes(study: Study) -> list[str]:
             notes.append(f"{strategy}: {fewer} seeds only, as it takes long.")
     notes.append("∞: never reached. The mean over sites leaves out sites where a number is not defined.")
     if experiment.published.numbers:
-        notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
+        notes.append(f"{experiment.published_by}: {experiment.source or 'published'}.")
     notes += _example_notes(experiment)
     told = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}
     notes += [f"{strategy}: {note}" for strategy, note in sorted(told.items()) if note]
