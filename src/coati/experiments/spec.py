@@ -33,6 +33,7 @@ _MAX_SEEDS = 1000
 FIGURES = {
     "shares": "the share of relevant pages against the pages fetched (webs of many hosts)",
     "curves": "targets against requests, and target bytes against other bytes",
+    "areas": "the area under the curve of every row on every site, CLAIRVOYANT's being 1",
     "groups": "the mean reward of the ten best groups",
     "repositories": "repositories found against pages fetched, one panel per topic (searched topics)",
     "watches": "new links per cycle, coverage over time and against k, ages when found (watched histories)",
