@@ -7,6 +7,9 @@ stopped is the beginning of one that is not. Forecasts are gathered in bins by w
 with what came in the requests that they speak of. Sites count alike, whatever their size; generated sites
 (`coati.testing.paper_sites`, with this many pages) are none that anything was chosen on. How much depends on
 which sites were at hand is told by drawing them again, and by choosing a level on one half for the other.
+
+The levels cannot be ``[[early_stops]]`` of an experiment: those are worked out from the counts of a finished
+run, which other tables share, and a level asks the strategy on the way what waits.
 """
 
 from __future__ import annotations
