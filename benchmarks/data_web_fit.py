@@ -58,7 +58,7 @@ def search(web: DataWeb, action: str, seed: int) -> Found:
     """Search a web with one action."""
     engines = (web.engine,)
     discovery = DiscoverySettings(
-        words=web.topic_words,
+        topic=web.topic_words,
         keyword_engines=engines,
         related_engines=engines,
         backlink_engines=engines,

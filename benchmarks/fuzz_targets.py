@@ -30,7 +30,7 @@ from coati.archive.warc_record import read_member
 from coati.errors import CoatiError
 from coati.live.connections import AnswerConnector
 from coati.live.outcomes import forbids_following
-from coati.live.retry_after import parse_retry_after
+from coati.live.pace import parse_retry_after
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.registry import PageReader
 from coati.readers.robots import named_sitemaps

@@ -56,7 +56,7 @@ def paced(hosts: int, rounds: int) -> dict[str, object]:
     while asked < rounds:
         now = pace.next_time(now)
         laps.lap("next_time")
-        woken = pace.woken(now)
+        woken = pace.take_ready(now)
         laps.lap("woken")
         for host in woken:
             pace.begin(host, now)

@@ -137,7 +137,7 @@ def _resume(what: str, folder: Path, strategy: str, limit: float) -> tuple[dict[
 
 def _let_go(store: RunStore) -> None:
     """Drop everything as a kill would, without saving."""
-    store._log.connection.close()  # noqa: SLF001
+    store.log.connection.close()
     store._warc.close()  # noqa: SLF001
     store._lock.release()  # noqa: SLF001
 

@@ -43,4 +43,4 @@ def test_the_words_that_files_hold_stay_as_they_are() -> None:
 
 def test_a_driver_without_a_clock_may_ask_any_host() -> None:
     assert EVERY_HOST.ready("example.org")
-    assert not EVERY_HOST.woken()
+    assert not EVERY_HOST.take_ready()

@@ -12,21 +12,22 @@ from importlib import import_module
 # As `typing` has it; nothing is imported here that would make whoever asks for one name wait.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
-def names_from(package: str, places: Mapping[str, str]) -> Callable[[str], object]:
-    """Make the ``__getattr__`` of a package; ``places`` gives for each name the module that defines it.
+def names_from(package: str, places: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
+    """Make the ``__getattr__`` of a package; ``places`` says which names each module defines.
 
-    >>> find = names_from("coati", {"Kind": "coati.model"})
+    >>> find = names_from("coati", {"coati.model": ["Kind"]})
     >>> find("Kind").__name__
     'Kind'
     """
+    modules = {name: module for module, names in places.items() for name in names}
 
     def __getattr__(name: str) -> object:  # noqa: N807 - it becomes the package's
-        if name not in places:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(import_module(places[name]), name)
+        value: object = getattr(import_module(modules[name]), name)
         # Found there from now on.
         setattr(sys.modules[package], name, value)
         return value

@@ -40,12 +40,12 @@ class StopReason(StrEnum):
 
     @property
     def resumable(self) -> bool:
-        """Whether it makes sense to resume the run: something was left that could be asked for."""
+        """Whether it makes sense to resume the run: something was left to request."""
         return self not in {StopReason.FINISHED, StopReason.START_UNREACHABLE, StopReason.REFUSED}
 
     @property
     def words(self) -> StopWords:
-        """What people are told about it."""
+        """What to say to people about it."""
         return StopWords(self.value, *_SENTENCES[self])
 
     @classmethod
@@ -55,7 +55,7 @@ class StopReason(StrEnum):
 
 
 class StopWords(NamedTuple):
-    """What people are told about the end of a run: briefly, in a sentence, and what to do next."""
+    """What to say to people about the end of a run: briefly, in a sentence, and what to do next."""
 
     brief: str
     sentence: str
@@ -64,6 +64,9 @@ class StopWords(NamedTuple):
 
 STOPPED_AT_START: Final = frozenset({StopReason.REFUSED, StopReason.START_UNREACHABLE})
 """The reasons of runs that got nothing."""
+
+FAILED_STARTS: Final = STOPPED_AT_START | {StopReason.RATE_LIMITED}
+"""Where nothing came of these but the answer that ended them, trying again means beginning again."""
 
 _EARLIER_WORDS: Final = {
     "nothing left to ask for": StopReason.FINISHED,
@@ -139,7 +142,7 @@ ENGINE_TROUBLE: Final = {
         f"Wait a few hours. {RESUME}",
     ),
 }
-"""What people are told of a search that got nothing from its engine."""
+"""What to say of a search that got nothing from its engine."""
 
 
 def words_for_search(queries_waiting: int, gave_up_after: int) -> StopWords | None:
@@ -157,8 +160,8 @@ def words_for_search(queries_waiting: int, gave_up_after: int) -> StopWords | No
     if queries_waiting:
         left = format_count(queries_waiting, "query is", "queries are")
         return StopWords(
-            f"{StopReason.FINISHED.value}, and no engine may be asked more often",
-            f"It asked its search engines as often as it may, and {left} left.",
+            f"{StopReason.FINISHED.value}, and no engine takes more queries",
+            f"It sent its search engines as many queries as it may, and {left} left.",
             _larger("--max-queries"),
         )
     return None

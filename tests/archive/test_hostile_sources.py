@@ -204,8 +204,8 @@ SNAPSHOTS = {
 @pytest.mark.parametrize(
     ("table", "content", "complaint"),
     [
-        ("times.tsv", "0\tyesterday\n", "has a time that is none"),
-        ("times.tsv", "0\t0001-01-01T00:00:00+23:59\n0\t\n", "has a time that is none"),
+        ("times.tsv", "0\tyesterday\n", "has an invalid time"),
+        ("times.tsv", "0\t0001-01-01T00:00:00+23:59\n0\t\n", "has an invalid time"),
         ("times.tsv", "x\t2020-01-01T00:00:00Z\n", "where numbers belong"),
         ("pages.tsv", f"{'9' * 5000}\tsite\tname\thttp://a.test/\n", "where numbers belong"),
         ("events.tsv.gz", "0\tx\t+0\t-\n", "where numbers belong"),

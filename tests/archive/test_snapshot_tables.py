@@ -95,5 +95,5 @@ def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str) -> None:
 
 def test_pages_without_an_address_are_refused(tmp_path: Path) -> None:
     folder = write_tables(write_news(tmp_path), {"pages.tsv": ["0|news.test|front|mailto:x"]})
-    with pytest.raises(ArchiveError, match="without a web address"):
+    with pytest.raises(ArchiveError, match="without a URL"):
         imported(folder)

@@ -66,7 +66,7 @@ class RecordedSettings:
 
     def __init__(self) -> None:
         self.read: set[str] = set()
-        self._settings = StrategySettings(discovery=DiscoverySettings(words="rain"))
+        self._settings = StrategySettings(discovery=DiscoverySettings(topic="rain"))
 
     def __getattr__(self, name: str) -> object:
         self.read.add(name)

@@ -174,7 +174,7 @@ def test_a_topic_is_no_folder_where_another_is_named(desk: Coati) -> None:
     options = ("--search", "local=index", "--archive", "archive", "--offline", "--quiet", "--format", "json")
     assert desk("discover", "rain", *options).json["folder"] == "rain"
     again = desk("discover", "rain", *options, "--out", "other").json
-    assert (again["folder"], again["resumed"], again["words"]) == ("other", False, "rain")
+    assert (again["folder"], again["resumed"], again["topic"]) == ("other", False, "rain")
     assert desk("discover", "rain", *options).json["resumed"]
 
 
@@ -196,7 +196,7 @@ def test_an_index_without_its_tables(desk: Coati) -> None:
     Path("bare").mkdir()
     with closing(sqlite3.connect("bare/index.sqlite")) as database:
         database.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};")
-    for command in ("search ask bare rain", "discover rain --search local=bare"):
+    for command in ("search query bare rain", "discover rain --search local=bare"):
         said = desk(*command.split())
         assert (said.code, "is not a search index (no such table" in said.err) == (2, True)
 

@@ -143,8 +143,8 @@ class Short(ShallowFirst):
         ("Failing", "this error comes from your own code: "),
         ("Chatty", "choose returned 'whatever comes': it must be a Request, a Later or None"),
         ("Silent", "observe returned None: it must return the rewards that became final, or ()"),
-        ("Shouting", "asked by the method 'GET': it must be a Method, such as Method.GET"),
-        ("Short", "asked for '/data.csv': it must be a URL, with its scheme and host"),
+        ("Shouting", "the strategy's request has method 'GET': it must be a Method, such as Method.GET"),
+        ("Short", "the strategy requested '/data.csv': it must be a URL, with its scheme and host"),
     ],
 )
 def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(

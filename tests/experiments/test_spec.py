@@ -109,7 +109,7 @@ def test_a_file_that_is_none_is_an_error_of_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["", "x", "nan", "18 to", "18 to x"])
 def test_published_numbers_must_be_numbers(value: str, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text(f"strategy,variant,site,measure,value\nbfs,,a,auc,{value}\n")
-    with pytest.raises(ConfigError, match="no number"):
+    with pytest.raises(ConfigError, match="not a number"):
         parse_experiment({**SMALL, "published": "p.csv"}, tmp_path)
 
 

@@ -37,48 +37,51 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: coati.harvest_into_store(URL, store="out", types="data"),
         "give a list",
     ),
-    "harvest of a number": (lambda: coati.harvest(5, out="out"), "source: 5 is not a text"),  # type: ignore[arg-type]
-    "harvest of nothing": (lambda: coati.harvest([None], out="out"), "source: None is not a text"),  # type: ignore[list-item]
+    "harvest of a number": (lambda: coati.harvest(5, out="out"), "source: 5 is not a string"),  # type: ignore[arg-type]
+    "harvest of nothing": (lambda: coati.harvest([None], out="out"), "source: None is not a string"),  # type: ignore[list-item]
     "sites at once as text": (
         lambda: coati.harvest([URL], types="data", out="out", sites_at_once="3"),  # type: ignore[arg-type]
         "sites_at_once is '3': it must be a whole number",
     ),
     "excluded hosts as a number": (
         lambda: coati.harvest([URL], types="data", out="out", exclude_hosts=3),  # type: ignore[arg-type]
-        "exclude_hosts: 3 is not a text",
+        "exclude_hosts: 3 is not a string",
     ),
-    "crawl of nothing": (lambda: coati.crawl(None), "start: None is not a text; give one text, or a list"),  # type: ignore[arg-type]
-    "crawl of bytes": (lambda: coati.crawl(b"http://a/"), "start: b'http://a/' is not a text"),  # type: ignore[arg-type]
+    "crawl of nothing": (
+        lambda: coati.crawl(None),  # type: ignore[arg-type]
+        "start: None is not a string; give one string, or a list",
+    ),
+    "crawl of bytes": (lambda: coati.crawl(b"http://a/"), "start: b'http://a/' is not a string"),  # type: ignore[arg-type]
     "crawl with types as a list": (
         lambda: coati.crawl(URL, types=[".csv", ".xlsx"]),  # type: ignore[arg-type]
-        r"types: \['\.csv', '\.xlsx'\] is not a text; write '\.csv,\.xlsx'",
+        r"types: \['\.csv', '\.xlsx'\] is not a string; write '\.csv,\.xlsx'",
     ),
     "crawl without a folder": (
         lambda: coati.crawl(URL, out=None),  # type: ignore[arg-type]
-        "out: None is not a text; leave it out",
+        "out: None is not a string; leave it out",
     ),
     "part of a request": (lambda: coati.crawl(URL, max_requests=2.5), "2.5 is not a whole number"),  # type: ignore[arg-type]
-    "inspect of a list": (lambda: coati.inspect([URL]), r"url: \['http.*'\] is not a text; give one URL"),  # type: ignore[arg-type]
-    "search for nothing": (lambda: coati.discover(None), "words: None is not a text"),  # type: ignore[arg-type]
+    "inspect of a list": (lambda: coati.inspect([URL]), r"url: \['http.*'\] is not a string; give one URL"),  # type: ignore[arg-type]
+    "search for nothing": (lambda: coati.discover(None), "topic: None is not a string"),  # type: ignore[arg-type]
     "watch of a URL": (lambda: coati.watch(URL), "this is a URL: crawl it first"),
-    "watch of nothing": (lambda: coati.watch(None), "source: None is not a text"),  # type: ignore[arg-type]
+    "watch of nothing": (lambda: coati.watch(None), "source: None is not a string"),  # type: ignore[arg-type]
     "cycles as text": (lambda: coati.watch("run", cycles="2"), "cycles is '2': it must be a whole number"),  # type: ignore[arg-type]
     "run of nothing": (lambda: coati.open_run(None), "folder: None is not a path"),  # type: ignore[arg-type]
-    "explain nothing": (lambda: coati.explain(None), "url: None is not a text"),  # type: ignore[arg-type]
-    "replay of a class": (lambda: coati.replay("a", [dict]), "strategies: <class 'dict'> is not a text"),  # type: ignore[list-item]
+    "explain nothing": (lambda: coati.explain(None), "url: None is not a string"),  # type: ignore[arg-type]
+    "replay of a class": (lambda: coati.replay("a", [dict]), "strategies: <class 'dict'> is not a string"),  # type: ignore[list-item]
     "no store": (
         lambda: coati.harvest_into_store([URL], store=None, types="data"),  # type: ignore[arg-type]
-        "store: None is not a text",
+        "store: None is not a string",
     ),
-    "watch of no store": (lambda: coati.watch_store(None), "store: None is not a text"),  # type: ignore[arg-type]
-    "state of no store": (lambda: coati.describe_store(None), "store: None is not a text"),  # type: ignore[arg-type]
-    "import of nothing": (lambda: coati.import_archive(None, "out"), "sources: None is not a text"),  # type: ignore[arg-type]
+    "watch of no store": (lambda: coati.watch_store(None), "store: None is not a string"),  # type: ignore[arg-type]
+    "state of no store": (lambda: coati.describe_store(None), "store: None is not a string"),  # type: ignore[arg-type]
+    "import of nothing": (lambda: coati.import_archive(None, "out"), "sources: None is not a string"),  # type: ignore[arg-type]
     "archive of nothing": (lambda: coati.describe_archive(None), "folder: None is not a path"),  # type: ignore[arg-type]
-    "index of nothing": (lambda: coati.index_archives(None, "out"), "archives: None is not a text"),  # type: ignore[arg-type]
+    "index of nothing": (lambda: coati.index_archives(None, "out"), "archives: None is not a string"),  # type: ignore[arg-type]
     "replay of the world": (lambda: coati.replay("a", "bfs", scope="world"), "unknown scope 'world'"),
     "replay with types as a list": (
         lambda: coati.replay("a", "bfs", types=[".csv"]),  # type: ignore[arg-type]
-        r"types: \['\.csv'\] is not a text",
+        r"types: \['\.csv'\] is not a string",
     ),
     "replay with a text for a number": (
         lambda: coati.replay("a", "bfs", max_requests="5"),  # type: ignore[arg-type]

@@ -133,7 +133,7 @@ def test_live_and_without_a_network_the_same_is_asked(make: Callable[[str], Site
     chosen = []
     while isinstance(request := strategy.choose(0.0, EVERY_HOST), Request):
         chosen.append(request.url)
-        strategy.observe(request.id, listed.told(request.url, responder.outcome(request)), 0.0)
+        strategy.observe(request.id, listed.with_listed(request.url, responder.outcome(request)), 0.0)
     assert chosen == asked
 
 

@@ -178,10 +178,10 @@ def test_what_is_in_flight_keeps_a_host_from_being_ready() -> None:
     assert hosts.ready(H, 0.0)
     hosts.begin(H, 0.0)
     assert not hosts.ready(H, 1e9)
-    assert (hosts.next_time(1e9), hosts.woken(1e9)) == (math.inf, [])
+    assert (hosts.next_time(1e9), hosts.take_ready(1e9)) == (math.inf, [])
     hosts.end(H)
-    assert hosts.woken(1e9) == [H]
-    assert hosts.woken(1e9) == []
+    assert hosts.take_ready(1e9) == [H]
+    assert hosts.take_ready(1e9) == []
 
 
 def test_what_is_on_its_way_counts_until_it_leaves_or_is_not_sent_at_all() -> None:
@@ -212,8 +212,8 @@ def test_a_woken_host_that_was_asked_meanwhile_sleeps_again() -> None:
     hosts.ready(H, 0.0)
     assert hosts.next_time(1.0) == math.inf
     hosts.sent(H, 1.0)
-    assert hosts.woken(1.5) == []
-    assert hosts.woken(2.0) == [H]
+    assert hosts.take_ready(1.5) == []
+    assert hosts.take_ready(2.0) == [H]
 
 
 def test_among_many_hosts_one_without_a_connection_rests_longer_and_is_given_up_in_the_end() -> None:
@@ -274,7 +274,7 @@ def test_who_sleeps_and_is_forgotten_wakes() -> None:
     hosts.sent("a", 0.0)
     assert not hosts.ready("a", 0.0)
     hosts.sent("b", 0.0)
-    assert hosts.woken(0.0) == ["a"]
+    assert hosts.take_ready(0.0) == ["a"]
 
 
 STEPS = st.lists(
@@ -309,7 +309,7 @@ def test_whatever_happens_a_host_that_was_refused_is_told_once_when_it_is_ready(
         elif what == "fail":
             hosts.failed(host, now)
         ready = {host for host in "abc" if hosts.free_at(host) <= now}
-        assert sorted(hosts.woken(now)) == sorted(refused & ready)
+        assert sorted(hosts.take_ready(now)) == sorted(refused & ready)
         refused -= ready
         sleeping = [hosts.free_at(host) for host in refused]
         assert hosts.next_time(now) == min(sleeping, default=math.inf)

@@ -81,7 +81,7 @@ def test_hosts_without_a_domain_are_their_own_scope(start: str) -> None:
     "start", ["", "example.org", "mailto:x@example.org", "ftp://example.org/", "http://"]
 )
 def test_a_start_that_is_no_web_address_is_refused(start: str) -> None:
-    with pytest.raises(ConfigError, match="not a web address"):
+    with pytest.raises(ConfigError, match="not a URL"):
         Rules(start)
 
 

@@ -26,7 +26,7 @@ class Crawl:
         urls = [BASE + link for link in links]
         fresh = [place for place, url in enumerate(urls) if url not in self.known]
         self.watch.answered(BASE + path, is_target=False)
-        traps = self.watch.sift(BASE + path, body, urls, fresh)
+        traps = self.watch.filter_links(BASE + path, body, urls, fresh)
         self.known.update(urls[place] for place in fresh if place not in traps)
         return {links[place]: trap for place, trap in traps.items()}
 
@@ -266,7 +266,7 @@ def test_a_page_of_known_links_costs_next_to_nothing() -> None:
 
         def page() -> None:
             watch.answered(BASE + "/set/1", is_target=False)
-            watch.sift(BASE + "/set/1", b"", urls, ())
+            watch.filter_links(BASE + "/set/1", b"", urls, ())
 
         page()
         return count_calls(page)
@@ -279,6 +279,6 @@ def test_a_visited_page_counts_neither_as_equal_nor_as_barren() -> None:
     url = BASE + "/day/1"
     watch.answered(url, is_target=False)
     for _ in range(50):
-        assert watch.sift(url, b"the same", [BASE + "/day/2"], [], visited=True) == {}
+        assert watch.filter_links(url, b"the same", [BASE + "/day/2"], [], visited=True) == {}
     # It is looked at as if it had never been seen again.
-    assert watch.sift(url, b"the same", [BASE + "/set/2"], [0], visited=True) == {}
+    assert watch.filter_links(url, b"the same", [BASE + "/set/2"], [0], visited=True) == {}

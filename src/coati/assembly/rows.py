@@ -12,7 +12,7 @@ from coati.strategies.discovery.prospect_settings import ProspectSettings
 from coati.strategies.discovery.settings import NO_WISHES, DiscoverySettings, UserJudgements
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.hosts.anthelion import AnthelionSettings
-from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.hosts.known_labels import KnownLabels, TruthLabels
 from coati.strategies.revisits.arrivals import ArrivalsSettings
 from coati.strategies.revisits.watch import WatchSettings
 from coati.strategies.sb.tag_paths import TagPathSettings
@@ -22,7 +22,6 @@ from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
     from coati.model import PageLinks
-    from coati.strategies.hosts.known_labels import KnownLabels
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
@@ -67,7 +66,7 @@ class StrategySettings:
 
 
 class Need(StrEnum):
-    """What a strategy is given beyond the new links of pages; only what is needed is found out and logged."""
+    """What a strategy gets beyond the new links of pages; only what is needed is found out and logged."""
 
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
@@ -79,18 +78,18 @@ class Need(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StrategyRow:
-    """What is known of a strategy by name; whoever asks anything about one reads its row.
+    """What is known of a strategy by name: everything about one is read from its row.
 
-    ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
+    ``build`` makes it as it is before its first choice, ``modules`` are the ones that decide, and
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
     snapshots and results. Those of them that are ``changeable`` may be others when a run is resumed: they
     change no choice that was made, and so void results, but no snapshots. ``seeded`` says whether a seed
     changes what it does, ``extractors`` name the facts about pages that it reads (`coati.web.facts`),
     ``shortcuts`` that a live crawl offers it those of a site (`coati.shortcuts`) unless the user says
-    otherwise. ``traps`` tells which URLs it is not shown since they look like traps: strategies of the paper
-    that published a rule keep to that one. ``predicts`` says that the order of its requests tells what it
-    takes links for (`coati.experiments.recording`), ``bound`` that it is what others are measured against,
-    and no crawler; ``note`` is what each table with it has to say.
+    otherwise. ``traps`` says which URLs it is not shown since they look like traps: strategies of the paper
+    that published a rule keep to that one. ``predicts`` says that the order of its requests shows what it
+    takes links for (`coati.experiments.recording`), ``bound`` that others are measured against it and it is
+    not a crawler; ``note`` is a remark for each table with it.
     """
 
     summary: str

@@ -25,7 +25,7 @@ _STRATEGY_METHODS = ("choose", "observe", "redo", "save", "load", "arm_label")
 def strategy_row(name: str) -> StrategyRow:
     """Look a strategy up by its name, or by its path (``my_module:MyStrategy``).
 
-    Behind a path stands a `StrategyRow`, or whatever makes a strategy of the start URLs and a seed.
+    A path leads to a `StrategyRow`, or to a function that makes a strategy of the start URLs and a seed.
     """
     if ":" in name:
         return _row_by_path(name)

@@ -1,6 +1,6 @@
 """The best of many arms, where few change at a time: a heap that knows the place of each arm.
 
-A change costs the logarithm of the number of arms, asking for the best nothing. 24 bytes per arm.
+A change costs the logarithm of the number of arms, and the best arm is known at once. 24 bytes per arm.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ _MASK = 0xFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
-def luck(arm: int, seed: int) -> int:
-    """Return what decides between arms that are equal otherwise: no two have the same."""
+def tie_breaker(arm: int, seed: int) -> int:
+    """Return what decides between otherwise equal arms: no two have the same value."""
     odd = ((seed + 1) * _GOLDEN >> 13) | 1
     return (arm + 1) * odd & _MASK
 
@@ -86,7 +86,7 @@ class ArmHeap:
         second, other_second = self._seconds[one], self._seconds[other]
         if second != other_second:
             return second > other_second
-        return luck(one, self._seed) > luck(other, self._seed)
+        return tie_breaker(one, self._seed) > tie_breaker(other, self._seed)
 
     def _rise(self, place: int) -> bool:
         arms, places = self._arms, self._places

@@ -1,7 +1,7 @@
 """UCB1 whose pulls bring many results at once, as the discovery papers (DISCO, DSDD) use it.
 
 A pull that brings ``m`` results counts as ``m``, and its reward is the sum over them. So the bonus shrinks
-with the pages that an arm has shown, not with how often it was asked.
+with the pages that an arm has shown, not with how often it was pulled.
 """
 
 from __future__ import annotations

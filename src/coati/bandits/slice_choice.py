@@ -9,7 +9,7 @@
 - A site that must be left alone sleeps until then.
 - A site whose worker died is a *suspect* until a slice of it ends. Slices of suspects are short, and of them
   as many are out as there are workers to give one to each: where a worker crawls many sites, the one that
-  kills it is told from those that died with it.
+  kills it is distinguished from those that died with it.
 
 Time is an argument, in seconds of any clock that does not go back. Each call costs the logarithm of the
 number of sites, and the size of the site's group.
@@ -103,7 +103,7 @@ class SliceChoice:
         self._asleep: list[tuple[float, int]] = []
         self._sleeps_until: dict[int, float] = {}
         self.requests = self.targets = self.bytes = 0
-        # Those that nobody has told anything about yet; they are woken at the first choice.
+        # Those of which nothing is known yet; they are woken at the first choice.
         self._unheard = set(range(len(self._groups)))
 
     @property
@@ -154,13 +154,13 @@ class SliceChoice:
         return self._asleep[0][0] if self._asleep else None
 
     def ended(self, site: int, counts: SiteCounts, now: float, free_at: float = 0.0) -> None:
-        """Learn how a run stands after its slice; the site is left alone until ``free_at``."""
+        """Learn the state of a run after its slice; the site gets no slice until ``free_at``."""
         self._suspects.discard(site)
         self._count(site, counts)
         self._back(site, now, free_at)
 
     def held(self, site: int, now: float, until: float, counts: SiteCounts | None = None) -> None:
-        """Learn that nothing came of a slice, and how the run stands if that is known; it is tried again."""
+        """Learn that a slice failed, and the state of the run if that is known; it is tried again."""
         self._count(site, self._counts[site] if counts is None else counts)
         self._back(site, now, until)
 
@@ -170,7 +170,7 @@ class SliceChoice:
         self.held(site, now, until, counts)
 
     def end(self, site: int) -> None:
-        """Do not choose a site any more."""
+        """Never choose a site again."""
         self._over.add(site)
         self._unheard.discard(site)
         self._suspects.discard(site)
@@ -218,7 +218,7 @@ class SliceChoice:
         self._parked.clear()
         group = self._groups[site]
         self._busy.discard(group)
-        # What one site of a group is asked, the others of it must keep their distance from, too.
+        # A request to one site of a group delays those to the others of it, too.
         for member in self._members[group]:
             if member not in self._over:
                 self._sleep(member, max(until, self._sleeps_until.get(member, now)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING
 
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.runs.layout import Layout
 from coati.units import format_count
 
@@ -49,7 +48,7 @@ def show_result(run: CrawlRun, form: str) -> None:
     for warning in run.warnings:
         say(warning, err=True)
     if form == "json":
-        say(json.dumps(run.as_json()))
+        say_json(run.as_json())
     else:
         _print(run)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from coati.cli.inspect import show_inspection
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.crawl_run import NO_LINKS, NO_PAGE, WITHOUT_CERTIFICATE
 from coati.jobs.crawling import look_ahead
 from coati.jobs.inspecting import Inspection
@@ -29,7 +28,7 @@ def dry_run(place: RunPlace) -> int:
     if isinstance(found, Inspection):
         return show_inspection(found, place.settings.format)
     if place.settings.format == "json":
-        say(json.dumps(asdict(found)))
+        say_json(asdict(found))
     else:
         _print(found)
     return found.exit_code

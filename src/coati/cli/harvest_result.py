@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,9 +11,9 @@ from rich.text import Text
 
 from coati.budget import Limit
 from coati.cli.crawl_result import say_commands
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
 from coati.harvesting.folder import sums_of
-from coati.harvesting.pages_harvest import JSON_LD
+from coati.harvesting.pages_harvest import JSON_LD, PagesHarvested
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count
 from coati.web.invisible_characters import safe
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from coati.harvesting.extraction import Extraction
     from coati.harvesting.files_harvest import FilesHarvested
-    from coati.harvesting.pages_harvest import PagesHarvested
 
 # Sites that are shown after a harvest; files have all.
 _SHOWN_SITES = 20
@@ -44,8 +42,8 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
     say_commands(harvested.commands)
     if form == "json":
         for site in harvested.sites:
-            say(json.dumps({"what": "site", **asdict(site)}))
-        say(json.dumps({"what": "total", **harvested.as_json()}))
+            say_json({"what": "site", **asdict(site)})
+        say_json({"what": "total", **harvested.as_json()})
         return
     say(f"Stopped: {harvested.stop.words.brief}.")
     sites = format_count(sums["sites"], "site")
@@ -66,8 +64,8 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
     totals, extraction = harvested.totals, harvested.extraction
     if form == "json":
         for host in harvested.hosts:
-            say(json.dumps({"what": "site", **host._asdict()}))
-        say(json.dumps({"what": "total", **harvested.as_json()}))
+            say_json({"what": "site", **host._asdict()})
+        say_json({"what": "total", **harvested.as_json()})
         return
     for message in harvested.messages:
         say(f"Note: {message}", err=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
-
 import click
 
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
-from coati.cli.terminal import say
-from coati.jobs.inspecting import FEW_REQUESTS, inspect_site
+from coati.cli.terminal import say, say_json
+from coati.jobs.inspecting import FEW_REQUESTS, Inspection, ListShown, inspect_site
 from coati.model import Failure, Refused
 from coati.reporting.start_page import ALLOW_PRIVATE
 from coati.runs.skip_reasons import SkipReason
@@ -17,9 +14,6 @@ from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.units import format_count
 from coati.web.urls import with_scheme
-
-if TYPE_CHECKING:
-    from coati.jobs.inspecting import Inspection, ListShown
 
 _OPTIONS = (
     "types", "profile", "max_requests", "delay", "contact", "user_agent", "user", "password_file", "header",
@@ -50,7 +44,7 @@ def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
 def show_inspection(found: Inspection, form: str) -> int:
     """Print what was found out, and return the exit code."""
     if form == "json":
-        say(json.dumps(found.as_json()))
+        say_json(found.as_json())
     else:
         _print(found)
     return found.exit_code

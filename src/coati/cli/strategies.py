@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.choices import list_strategies
 
 
@@ -19,7 +17,7 @@ def strategies(form: str) -> None:
     width = max(len(strategy.name) for strategy in known)
     for strategy in known:
         if form == "json":
-            say(json.dumps(strategy._asdict()))
+            say_json(strategy._asdict())
         else:
             where = {"discover": " (coati discover)", "replay": " (replay only)"}.get(strategy.command, "")
             say(f"{strategy.name:<{width}}  {strategy.summary}{where}")

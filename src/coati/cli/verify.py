@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.verifying import Verification
 from coati.jobs.verifying import verify as verify_run
 from coati.runs.layout import Layout
@@ -39,7 +38,7 @@ def verify(folder: Path, *, repair: bool, form: str) -> int:
     with suppress(BrokenPipeError):
         for run in found.runs or (found,):
             if form == "json":
-                say(json.dumps(run.as_json()))
+                say_json(run.as_json())
             else:
                 _print(run, folder)
     return 0 if found.whole else WRONG_INPUT

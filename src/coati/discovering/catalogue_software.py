@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.runs.layout import Layout
 from coati.shortcuts.recognition import recognise
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
 
 _PAGES = """
 SELECT pages.url, warc_offset, warc_length FROM pages JOIN requests ON requests.id = pages.request
@@ -21,7 +19,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 class Software(NamedTuple):
-    """The name of a software, and the best address of its API; empty where there is none."""
+    """The name of a software, and the best URL of its API; empty where there is none."""
 
     title: str = ""
     api: str = ""

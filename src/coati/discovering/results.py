@@ -1,6 +1,6 @@
 """What a search for repositories leaves in its run folder: tables and files that other tools open.
 
-Everything is worked out from the log and from the strategy as it stands at the end, so that it can be written
+Everything is computed from the log and from the strategy as it is at the end, so that it can be written
 again at any time; a kill in between loses nothing.
 """
 
@@ -99,7 +99,7 @@ class Repository:
     """A site that was checked, with the evidence.
 
     ``rank`` counts the verified ones from 1, and is None for the others. ``trail`` leads from the query to
-    ``url``, each step an address. ``topic`` is how much the site speaks of the topic, from 0 to 1, and
+    ``url``, each step a URL. ``topic`` is how much the site speaks of the topic, from 0 to 1, and
     ``score`` how well its best page fits it (BM25). ``software`` and ``api`` name the catalogue, where one
     was recognised.
     """
@@ -201,7 +201,7 @@ def _repository(
 
 
 def query_words(address: str) -> str:
-    """Say in words what a query asks for.
+    """Say in words what a query searches.
 
     >>> query_words("search://local/?backlinks=http://a.test/")
     'links to http://a.test/'
@@ -245,9 +245,9 @@ def read_dataset_pages(
             if row is None:
                 continue
             url, title, facts = row
-            told = json.loads(facts) if facts else {}
-            texts.append(words_of_facts(told)["words"])
-            marked = bool(told.get("dataset_markup"))
+            page_facts = json.loads(facts) if facts else {}
+            texts.append(words_of_facts(page_facts)["words"])
+            marked = bool(page_facts.get("dataset_markup"))
             pages.append(DatasetPage(url, repository.site, title or "", count, 0.0, marked))
     scores = bm25(texts, [*words_in(words), "data"])
     ranked = sorted(zip(scores, pages, strict=True), key=lambda pair: -pair[0])

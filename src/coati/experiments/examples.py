@@ -16,7 +16,7 @@ from coati.experiments.deciding_code import modules_digest
 from coati.experiments.errors import ExperimentError
 from coati.experiments.site_specs import ArchivedSite
 from coati.experiments.sites import Places, open_site
-from coati.experiments.workers import Job, LostJob
+from coati.experiments.workers import Job, LostJob, WorkerCache, Workers
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.runs.durable import write_whole
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coati.experiments.spec import Experiment
-    from coati.experiments.workers import WorkerCache, Workers
     from coati.strategies.tres.tres import TresExamples
 
 _FOLDER = "examples"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
 from coati.experiments.confusion import CONFUSIONS, PREDICTED_CLASSES, TRUE_CLASSES
 from coati.replaying.searches import CURVE_PERCENT, QUARTERS
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TOP_GROUPS = 10
 # The shares of the targets to which requests are counted.

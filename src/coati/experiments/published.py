@@ -66,7 +66,7 @@ def _number(text: str, file: Path) -> float:
     try:
         value = float(text)
     except ValueError as error:
-        raise ConfigError(f"{file}: {text!r} is no number") from error
+        raise ConfigError(f"{file}: {text!r} is not a number") from error
     if math.isnan(value):
-        raise ConfigError(f"{file}: {text!r} is no number; leave the line out where there is none")
+        raise ConfigError(f"{file}: {text!r} is not a number; leave the line out where there is none")
     return value

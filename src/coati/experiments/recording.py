@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from coati.experiments.confusion import CONFUSIONS
-from coati.model import Kind, Method, Page, Redirect, Request
+from coati.model import Hosts, Kind, Later, Method, Outcome, Page, Redirect, Request, Settlement
 from coati.replaying.wrapped_strategy import WrappedStrategy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coati.model import Hosts, Later, Outcome, Settlement
     from coati.strategies.strategy import Strategy
     from coati.strategies.truth import SiteTruth
 

@@ -44,7 +44,7 @@ def _searched(trial: Trial, topic: SearchedTopic, web: SearchedWeb) -> TrialResu
     given = trial.variant.settings
     discovery = replace(
         given.discovery,
-        words=web.topic_words,
+        topic=web.topic_words,
         keyword_engines=engines,
         related_engines=engines,
         backlink_engines=engines,

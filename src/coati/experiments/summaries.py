@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coati.experiments.between_rows import BETWEEN_ROWS
 from coati.experiments.confusion import mean_matrix, misclassification_pct, percentages
 from coati.experiments.measures import confusion_of
+from coati.experiments.published import PublishedNumber
 from coati.experiments.quantiles import quantile
 from coati.experiments.runner import Study, rows
 from coati.experiments.site_runs import PLAIN
+from coati.experiments.sites import SiteFacts
 from coati.experiments.spec import BOUNDS, Experiment, Variant
 from coati.experiments.trials import TrialResult
 from coati.replaying.measures import Comparison
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from coati.experiments.published import PublishedNumber
-    from coati.experiments.sites import SiteFacts
 
 _COMPARED = frozenset({"clairvoyant_ratio", "curve_ratio", "auc_ratio", "gap_closed"})
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceChoice
 from coati.errors import ConfigError
-from coati.fleet.client_lease import put_down, take_client_lease
+from coati.fleet.client_lease import release_lease, take_client_lease
 from coati.fleet.closing import send_once
 from coati.fleet.cluster import Cluster, FinishedSlice
 from coati.fleet.deaths import MOST_AT_ONE_PLACE, has_last_try, is_quarantined
@@ -30,8 +30,8 @@ from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionE
 from coati.fleet.worker_health import WorkerHealth
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
-from coati.live.site_turns import Spent
-from coati.stop_reasons import StopReason
+from coati.live.site_turns import Usage
+from coati.stop_reasons import FAILED_STARTS, StopReason
 
 _READERS: Final = 16
 # How long a client waits at most before it looks around.
@@ -42,14 +42,7 @@ _STORE_SECONDS: Final = 30.0
 _WORKER_SECONDS: Final = 15.0
 
 # After these a site is left for another harvest.
-_LEFT: Final = frozenset(
-    {
-        StopReason.START_UNREACHABLE.value,
-        StopReason.REFUSED.value,
-        StopReason.RATE_LIMITED.value,
-        StopReason.SITE_SILENT.value,
-    }
-)
+_LEFT: Final = FAILED_STARTS | {StopReason.SITE_SILENT}
 
 
 def harvest_fleet(
@@ -68,7 +61,7 @@ def harvest_fleet(
         resumed = take_store(store, harvest.files)
         return FleetClient(harvest, cluster, listeners, lease).run(resumed=resumed)
     finally:
-        put_down(lease)
+        release_lease(lease)
 
 
 class FleetClient:
@@ -326,7 +319,7 @@ class FleetClient:
         )
         self._choice.ended(number, _counts(state), time.time(), state.free_at)
         reached = bool(state.pages or state.targets)
-        again = self._health.hear(result.by, result.site, reached=reached)
+        again = self._health.observe(result.by, result.site, reached=reached)
         for worker in self._health.without_network():
             self._tell(FleetEventKind.LEFT_OUT, worker=worker, why="it reaches no site, and others do")
             self._cluster.leave_out(worker)
@@ -370,7 +363,7 @@ class FleetClient:
 
     def _natural_end(self) -> StopReason:
         reasons = {state.stop_reason for state in self._states}
-        if reasons and reasons <= {reason.value for reason in _UNREACHED}:
+        if reasons and reasons <= FAILED_STARTS:
             return StopReason.START_UNREACHABLE
         return StopReason.FINISHED
 
@@ -390,12 +383,12 @@ class FleetClient:
             session_requests=self._session_requests + underway.requests,
         )
 
-    def _underway(self) -> Spent:
+    def _underway(self) -> Usage:
         """Return what the slices that are out have spent so far, as far as they were heard of."""
         heard = self._cluster.underway()
         out = [(self._sites[number].name, self._states[number]) for number in self._sent_at]
         known = [(heard[site], state) for site, state in out if site in heard]
-        return Spent(
+        return Usage(
             sum(max(0, spent.requests - state.requests) for spent, state in known),
             sum(max(0, spent.bytes - state.bytes) for spent, state in known),
             sum(max(0, spent.targets - state.targets) for spent, state in known),
@@ -404,9 +397,6 @@ class FleetClient:
     def _tell(self, what: FleetEventKind, **data: object) -> None:
         if self._listeners.on_event is not None:
             self._listeners.on_event(FleetEvent(time.time(), what, data))
-
-
-_UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED})
 
 
 def _counts(state: RunState) -> SiteCounts:

@@ -49,7 +49,7 @@ def take_client_lease(
     except LeaseHeldError as held:
         lease = held.lease
     if _is_dead(lease.owner):
-        put_down(HeldLease(Leases(store, lease.owner), lease))
+        release_lease(HeldLease(Leases(store, lease.owner), lease))
     else:
         on_wait(lease)
         _wait_for(lease, leases, pause)
@@ -70,7 +70,7 @@ def _wait_for(lease: Lease, leases: Leases, pause: Callable[[float], None]) -> N
             raise _busy(leases.store, newest)
 
 
-def put_down(lease: HeldLease) -> None:
+def release_lease(lease: HeldLease) -> None:
     """Release the lease of this client, if it still has it and the store is there; else it expires."""
     with suppress(LeaseLostError, StoreError, DamagedObjectError):
         lease.release()

@@ -12,7 +12,7 @@ from coati.fleet.orders import SliceOrder, SliceResult
 from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
-from coati.live.site_turns import Spent
+from coati.live.site_turns import Usage
 
 
 class FinishedSlice(NamedTuple):
@@ -42,7 +42,7 @@ class Cluster(Protocol):
     def wait(self, seconds: float) -> FinishedSlice | None:
         """Wait for a slice to come back; None if none does within the time."""
 
-    def underway(self) -> Mapping[str, Spent]:
+    def underway(self) -> Mapping[str, Usage]:
         """Return what the runs of slices that are out had spent in all when last heard of, by site."""
 
     def recall(self) -> None:
@@ -64,7 +64,7 @@ class OwnProcess:
         self._places = places
         self._crawl = crawl
         self._worker = Worker(resting=RestingCrawls(), report=self._hear)
-        self._underway: dict[str, Spent] = {}
+        self._underway: dict[str, Usage] = {}
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="coati-slice")
         self._finished: queue.Queue[FinishedSlice] = queue.Queue()
 
@@ -86,10 +86,10 @@ class OwnProcess:
         self._underway.pop(finished.site, None)
         return finished
 
-    def _hear(self, order: SliceOrder, spent: Spent) -> None:
+    def _hear(self, order: SliceOrder, spent: Usage) -> None:
         self._underway[order.site.name] = spent
 
-    def underway(self) -> Mapping[str, Spent]:
+    def underway(self) -> Mapping[str, Usage]:
         return self._underway.copy()
 
     def recall(self) -> None:

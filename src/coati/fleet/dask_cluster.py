@@ -24,7 +24,7 @@ from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
 from coati.garbage_collection import spare_imported_modules
-from coati.live.site_turns import Spent
+from coati.live.site_turns import Usage
 from coati.version import __version__
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def slice_task(order: SliceOrder) -> SliceResult:
     # Dask removes what dead workers leave in its folders.
     scratch = Path(dask_worker.local_directory)
 
-    def report(order: SliceOrder, spent: Spent) -> None:
+    def report(order: SliceOrder, spent: Usage) -> None:
         dask_worker.log_event(_UNDERWAY, [order.store, order.site.name, *spent])
 
     worker = Worker(name=dask_worker.address, scratch=scratch, resting=_RESTING, report=report)
@@ -75,7 +75,7 @@ def coati_version() -> str:
     return __version__
 
 
-def recall_slices() -> int:
+def stop_slices() -> int:
     """End the slices of a worker."""
     return crawl_thread().stop_all()
 
@@ -117,7 +117,7 @@ class DaskCluster:
         self._threads: dict[str, int] = {}
         # The store of each slice that is out, and what was heard of its run.
         self._stores: dict[str, str] = {}
-        self._underway: dict[str, Spent] = {}
+        self._underway: dict[str, Usage] = {}
         self._looked_at = -math.inf
         try:
             self._client = self._connected()
@@ -216,14 +216,14 @@ class DaskCluster:
         store, site, *spent = event[1]
         # Others may use these workers for a store of their own.
         if self._stores.get(site) == store:
-            self._underway[site] = Spent(*spent)
+            self._underway[site] = Usage(*spent)
 
-    def underway(self) -> Mapping[str, Spent]:
+    def underway(self) -> Mapping[str, Usage]:
         return self._underway.copy()
 
     def recall(self) -> None:
         with contextlib.suppress(OSError, TimeoutError):
-            self._client.run(recall_slices, on_error="ignore")
+            self._client.run(stop_slices, on_error="ignore")
 
     def cpu_seconds(self) -> float:
         """Return the CPU time that all workers have used so far."""

@@ -154,7 +154,7 @@ class HeldLease:
             raise LeaseLostError(f"the lease of {self.lease.name} was taken over by {owner}")
 
     @property
-    def seconds_to_ask(self) -> float:
+    def seconds_usable(self) -> float:
         """How long the holder may go on asking without renewing it."""
         margin = (1 - _SAFE_SHARE) * self._leases.term_seconds
         return self.lease.expires_at - margin - self._leases.clock()

@@ -57,7 +57,7 @@ class SliceCrawl:
         if running is None:
             done = replace(self._before.state, done=True)
             if done != self._before.state:
-                self._patience.until_done(lambda: self._publisher.restate(done, time.time()))
+                self._patience.until_done(lambda: self._publisher.publish_state(done, time.time()))
             self._patience.until_done(self._lease.release)
             return self._result(self._publisher.manifest, worker)
         self._attend(running, worker)
@@ -76,7 +76,7 @@ class SliceCrawl:
         if (reason := order.ends) is not None:
             thread.call(lambda: turns.end(reason))
         else:
-            thread.call(lambda: turns.begin(requests, lambda: self._lease.seconds_to_ask, self._rested))
+            thread.call(lambda: turns.begin(requests, lambda: self._lease.seconds_usable, self._rested))
         return self._crawl.start(thread)
 
     def _requests_left(self) -> int:
@@ -127,7 +127,7 @@ class SliceCrawl:
 
     def _hold(self) -> None:
         """Make sure that the lease is ours while the end is published."""
-        if self._lease.seconds_to_ask < self._order.times.term / 4:
+        if self._lease.seconds_usable < self._order.times.term / 4:
             self._lease.renew(self._crawl.turns.pace_seconds)
         else:
             self._lease.check()

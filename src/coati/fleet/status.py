@@ -164,10 +164,10 @@ def _status(store: ObjectStore, name: str, at_work: Mapping[str, Lease]) -> Site
 
 def summary_of_state(site: FleetSite) -> SiteSummary:
     """Return a site as any harvest's report has it."""
-    return replace(site.state.summary(site.site), stop_reason=_how_it_stands(site))
+    return replace(site.state.summary(site.site), stop_reason=_stop_text(site))
 
 
-def _how_it_stands(site: FleetSite) -> str | None:
+def _stop_text(site: FleetSite) -> str | None:
     if site.damage:
         return "damaged in the store"
     return "quarantined: workers died at it" if site.quarantined else site.state.stop_reason

@@ -76,8 +76,8 @@ def pull(
     """Download a site from a store into an ordinary run folder (named after the site), with all its files."""
     place = _with_site(store, site)
     folder = Path(site) if out is None else Path(out)
-    with progress("Pulling", show_progress, on_progress) as told:
-        manifest = download_run(place, f"sites/{site}", folder, told)
+    with progress("Pulling", show_progress, on_progress) as report_progress:
+        manifest = download_run(place, f"sites/{site}", folder, report_progress)
     state = manifest.state
     return PulledSite(site, folder, manifest.generation, state.requests, state.targets, state.files)
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.errors import UsageError
 from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import Cluster, OwnProcess
-from coati.fleet.events import events_appended
+from coati.fleet.events import OnFleetEvent, events_appended
 from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet_once
 from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.objects import ObjectStore, open_store
@@ -25,20 +25,17 @@ from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary, sums_of
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
 from coati.jobs.arguments import PathText, path_of, text_of
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import CrawlOptions, plain_values
 from coati.jobs.progress_bar import both
+from coati.live.progress import Progress
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.units import format_count, parse_seconds
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
-
-if TYPE_CHECKING:
-    from coati.fleet.events import OnFleetEvent
-    from coati.live.progress import Progress
 
 # Slices in this process at once, unless the user says otherwise.
 _IN_PROCESS = 16
@@ -127,7 +124,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     check_store(harvest.store, cluster)
     with (
         events_appended(path_of("events", events) if events else None) as write,
-        shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
+        progress_shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
     ):
         heard = Listeners(both(show, on_progress), both(write, on_event))
         return run_in_store(harvest, cluster, heard)

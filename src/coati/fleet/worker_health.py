@@ -14,9 +14,9 @@ class WorkerHealth:
     """Hears from which worker a site was reached.
 
     >>> health = WorkerHealth()
-    >>> health.hear("good", "a.org", reached=True)
+    >>> health.observe("good", "a.org", reached=True)
     False
-    >>> [health.hear("bad", f"{n}.org", reached=False) for n in range(5)]
+    >>> [health.observe("bad", f"{n}.org", reached=False) for n in range(5)]
     [True, True, True, True, True]
     >>> health.without_network(), health.without_network()
     (['bad'], [])
@@ -28,7 +28,7 @@ class WorkerHealth:
         self._tries: dict[str, int] = {}
         self._told: set[str] = set()
 
-    def hear(self, worker: str, site: str, *, reached: bool) -> bool:
+    def observe(self, worker: str, site: str, *, reached: bool) -> bool:
         """Hear how a slice went; tells whether the site should be tried again, by somebody else perhaps."""
         if reached:
             self._proven.add(worker)

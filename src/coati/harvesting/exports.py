@@ -6,9 +6,10 @@ import gzip
 import importlib.util
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from coati.errors import ConfigError, UsageError
@@ -19,9 +20,6 @@ from coati.runs.durable import write_whole
 from coati.runs.parquet_file import write_parquet
 from coati.runs.reader import RunReader
 from coati.runs.statements import KeptStatement, all_statements
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*\Z")
 _BLANK = re.compile(r"_:[A-Za-z0-9]+\Z")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from coati.assembly import stop_rule
 from coati.budget import Budget, Limit
 from coati.errors import ConfigError
-from coati.harvesting.folder import HarvestLayout, ranked, read_site, sums_of, write_summary
+from coati.harvesting.folder import HarvestLayout, SiteSummary, ranked, read_site, sums_of, write_summary
 from coati.harvesting.site_crawls import Standing, seconds_at_work, site_settings, standing_of
-from coati.harvesting.sites import is_excluded, sites_of
+from coati.harvesting.sites import HarvestSite, is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.notebook_tables import rows_table
 from coati.live.event_files import events_logged
@@ -44,11 +44,7 @@ from coati.web.rules import Scope
 from coati.web.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.harvesting.folder import SiteSummary
     from coati.harvesting.seeds import WrongLine
-    from coati.harvesting.sites import HarvestSite
     from coati.live.plan import CrawlPlan
     from coati.live.stop_signal import StopSignal
 
@@ -59,7 +55,7 @@ _MOST_AT_ONCE = 64
 # What ends a site that had the most that one site may get.
 _SHARE_SPENT = frozenset(map(StopReason.of_limit, Limit))
 
-# What two harvests in one folder must have in common.
+# What two harvests in one place must have in common.
 _SAME = ("types", "strategy", "seed")
 
 # What a harvest that was killed in its first moments leaves behind.
@@ -81,6 +77,16 @@ class FilesHarvest:
     per_site: Budget = field(default_factory=Budget)
     fair: bool = False
     exclude_hosts: frozenset[str] = frozenset()
+
+    def stored_values(self) -> dict[str, object]:
+        """Return what is kept of it where it is written, to be resumed."""
+        return {
+            **to_toml_values(self.settings),
+            "urls": list(self.urls),
+            "fair": self.fair,
+            "sites_at_once": self.at_once or 0,
+            "exclude_hosts": sorted(self.exclude_hosts),
+        }
 
     def sites(self) -> list[HarvestSite]:
         """Return the sites, those left out that are excluded; raises `ConfigError` if none is left."""
@@ -164,6 +170,18 @@ class FilesHarvested:
         return rows_table(f"Harvest in {self.layout.folder}: {self.stop.value}", rows)
 
 
+def require_same(
+    stored: Mapping[str, object], values: Mapping[str, object], place: str, otherwise: str
+) -> None:
+    """Raise `ConfigError` where the harvest that was begun in a place is another one."""
+    for name in _SAME:
+        if stored.get(name) != values[name]:
+            raise ConfigError(
+                f"{place} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
+                f" {values[name]!r} here. Leave it out to resume, or {otherwise}"
+            )
+
+
 def harvest_files(
     harvest: FilesHarvest,
     on_progress: Callable[[Progress], None] | None = None,
@@ -212,7 +230,7 @@ def _crawl_sites(
         for number, site in enumerate(sites):
             folder, listener = layout.site(site.name), on_event
             if commands is not None:
-                commands.make_up_for(folder)
+                commands.add_missed(folder)
                 listener = commands.listener(folder, on_event)
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
@@ -232,21 +250,10 @@ def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:
     resumed = layout.settings.is_file()
     if not resumed and not (is_free(folder, _BEGUN) and not any(layout.sites.glob("*"))):
         raise ConfigError(f"{folder} holds something that is not a harvest; choose a new folder with --out")
-    values = {
-        **to_toml_values(harvest.settings),
-        "urls": list(harvest.urls),
-        "fair": harvest.fair,
-        "sites_at_once": harvest.at_once or 0,
-        "exclude_hosts": sorted(harvest.exclude_hosts),
-    }
+    values = harvest.stored_values()
     if resumed:
         stored = read_settings(layout.settings)
-        for name in _SAME:
-            if stored.get(name) != values[name]:
-                raise ConfigError(
-                    f"{folder} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
-                    f" {values[name]!r} here. Leave it out to resume, or choose another folder with --out"
-                )
+        require_same(stored, values, str(folder), "choose another folder with --out")
     layout.sites.mkdir(parents=True, exist_ok=True)
     write_settings(layout.settings, values)
     return resumed

@@ -11,18 +11,15 @@ report.html           the sites ranked, with links to their reports
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.runs.csv_pieces import csv_pieces
 from coati.runs.durable import write_whole
 from coati.runs.files_csv import COLUMNS, listing_rows
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,15 @@ import codecs
 import csv
 import io
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.errors import ConfigError
 from coati.machine_errors import read_bounded
 from coati.settings.credentials import header_of_address
 from coati.web.urls import host_of, normalise, with_scheme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _MAX_LIST_BYTES = 64 << 20
 # Files of a discovery, the first that is there.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.settings.run_file import with_values
-from coati.stop_reasons import StopReason
+from coati.stop_reasons import FAILED_STARTS, StopReason
 from coati.times import from_iso
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 # A site that ended so has nothing left that the budget could be spent on.
 _DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})
-# Nothing came of these: trying again means beginning again.
-_FAILED_STARTS = frozenset(
-    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
-)
 
 
 class Standing(Enum):
@@ -65,7 +61,7 @@ def standing_of(folder: Path, per_site: Budget, early_stop: EarlyStop | None) ->
         for point in run.curve():
             if early_stop is not None:
                 early_stop.observe(point.requests, point.targets, point.score)
-    if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
+    if reason in FAILED_STARTS and not totals.pages and not totals.targets:
         return Standing.FAILED_START
     return Standing.DONE if is_done(reason, totals, per_site) else Standing.UNDER_WAY
 

@@ -74,7 +74,7 @@ def verify_archive(
     damaged = []
     with (
         Archive.open(path_of("folder", folder)) as opened,
-        progress("Verifying", show_progress, on_progress) as told,
+        progress("Verifying", show_progress, on_progress) as report_progress,
     ):
         total = opened.count_captures()
         for done, (entry, error) in enumerate(opened.check_all(), start=1):
@@ -82,7 +82,7 @@ def verify_archive(
                 damaged.append(DamagedRecord(entry.url, str(error)))
                 if on_damage is not None:
                     on_damage(damaged[-1])
-            told(done, total)
+            report_progress(done, total)
         return ArchiveVerification(opened.folder, total, tuple(damaged))
 
 

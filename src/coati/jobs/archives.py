@@ -140,8 +140,8 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         if on_damage is not None:
             on_damage(part)
 
-    with progress(f"Importing {Path(given[0]).name}", show_progress, on_progress) as told:
-        how = ImportOptions(keep_target_bodies, overwrite, take, told, time.time())
+    with progress(f"Importing {Path(given[0]).name}", show_progress, on_progress) as report_progress:
+        how = ImportOptions(keep_target_bodies, overwrite, take, report_progress, time.time())
         imported = import_source(source, place, how)
     return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
 
@@ -158,8 +158,8 @@ def describe_archive(
         contents = count_contents(opened)
         outside = None
         if links:
-            with progress("Reading links", show_progress, on_progress) as told:
-                outside = find_outside_links(opened, told)
+            with progress("Reading links", show_progress, on_progress) as report_progress:
+                outside = find_outside_links(opened, report_progress)
         meta, facts = opened.meta, _facts(opened, contents, outside)
         where = opened.folder
     return ArchiveSummary(
@@ -180,14 +180,14 @@ def export_archive(
         raise unknown_name("layout", to, EXPORTS)
     with (
         Archive.open(path_of("folder", folder)) as opened,
-        progress("Exporting", show_progress, on_progress) as told,
+        progress("Exporting", show_progress, on_progress) as report_progress,
     ):
         if to == "kit":
-            return export_kit(opened, Path(out), told)
+            return export_kit(opened, Path(out), report_progress)
         if to == "cdxj":
             export_cdxj(opened, Path(out))
         elif to == "wacz":
-            export_wacz(opened, Path(out), told)
+            export_wacz(opened, Path(out), report_progress)
         else:
             export_warc(opened, Path(out))
     return Path(out)

@@ -72,7 +72,7 @@ class CrawlRun:
         return self.result.stop
 
     @property
-    def gave_nothing(self) -> bool:
+    def found_nothing_at_start(self) -> bool:
         """Whether it ended with its start, because nothing there could be followed or kept."""
         finished = not self.resumed and self.stop is StopReason.FINISHED
         return finished and not self.result.start_links and not self.summary.targets
@@ -80,7 +80,7 @@ class CrawlRun:
     @property
     def exit_code(self) -> int:
         """The exit status of a command that made this crawl."""
-        return NO_LINKS if self.gave_nothing else self.stop.exit_code
+        return NO_LINKS if self.found_nothing_at_start else self.stop.exit_code
 
     @cached_property
     def failed_start(self) -> StopWords | None:
@@ -111,7 +111,7 @@ class CrawlRun:
             return []
         with RunReader(self.folder) as reader:
             few_links = few_links_in(reader.connection)
-        no_page = NO_PAGE if self.gave_nothing and self.result.start_links is None else ""
+        no_page = NO_PAGE if self.found_nothing_at_start and self.result.start_links is None else ""
         return [sentence for sentence in (few_links, no_page) if sentence]
 
     def as_json(self) -> dict[str, object]:

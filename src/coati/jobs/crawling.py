@@ -17,10 +17,10 @@ from coati.errors import ConfigError, UsageError
 from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
 from coati.live.event_files import events_logged, events_written
@@ -102,14 +102,14 @@ def crawl(
     def begin(begun: CrawlStart) -> None:
         view.early_stop, view.seconds_before = begun.early_stop, begun.seconds
 
-    with shown(view, quiet=not is_shown(show_progress)) as show:
+    with progress_shown(view, quiet=not is_shown(show_progress)) as show:
         callbacks = CrawlCallbacks(
             on_start=begin,
             on_progress=both(show, on_progress),
             on_event=both(view.on_event, on_event),
             stop=stop,
         )
-        return run_beside_loop(lambda: carry_out(place, callbacks), stop)
+        return run_with_own_loop(lambda: carry_out(place, callbacks), stop)
 
 
 def preview(
@@ -123,7 +123,7 @@ def preview(
     With ``shortcuts`` "only", the lists of the site's software are read too: that is an `Inspection`.
     """
     place = crawl_place(start, run_file=run_file, **options)
-    return run_beside_loop(lambda: look_ahead(place), StopSignal())
+    return run_with_own_loop(lambda: look_ahead(place), StopSignal())
 
 
 def look_ahead(place: RunPlace) -> Preview | Inspection:
@@ -159,7 +159,7 @@ def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:
     early_stop = _early_stop(place)
     with running_commands(settings.exec, settings.exec_timeout) as commands:
         if commands is not None:
-            commands.make_up_for(place.folder)
+            commands.add_missed(place.folder)
         result = _crawl(place, callbacks, early_stop, commands)
         counts = _finish(commands, result, callbacks)
     report, problem = _report(place.folder)

@@ -15,11 +15,12 @@ from coati.jobs.arguments import PathText, texts_of
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_search_place, forget_failed_start
 from coati.jobs.runs import Run
 from coati.jobs.search_progress import SearchView, shown_search
+from coati.live.progress import OnEvent
 from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run
@@ -29,7 +30,6 @@ from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.discovering.searching import OnSearchProgress
-    from coati.live.progress import OnEvent
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,7 +94,7 @@ class DiscoveryRun:
         found, settings = self.found, self.place.settings
         return {
             "folder": str(self.folder),
-            "words": settings.words,
+            "topic": settings.topic,
             "strategy": settings.strategy,
             "stop": self.stop.name.lower(),
             "stop_reason": self.engine_trouble.brief if self.engine_trouble else self.stop.value,
@@ -121,11 +121,11 @@ class DiscoveryRun:
             }
             for each in self.repositories
         ]
-        return rows_table(f"Repositories on “{self.place.settings.words}”: {self.stop.value}", rows)
+        return rows_table(f"Repositories on “{self.place.settings.topic}”: {self.stop.value}", rows)
 
 
 def discover(
-    words: PathText | Iterable[str] = (),
+    topic: PathText | Iterable[str] = (),
     *,
     on_progress: OnSearchProgress | None = None,
     on_event: OnEvent | None = None,
@@ -135,15 +135,15 @@ def discover(
 ) -> DiscoveryRun:
     """Find data repositories on a topic with search engines and links, and return the run.
 
-    ``words`` say what the data should be about, or name the folder of a search to resume. Other arguments are
-    the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is
-    shown in notebooks, or where ``show_progress`` says so.
+    ``topic`` says what the data should be about, or names the folder of a search to resume. Other arguments
+    are the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress
+    is shown in notebooks, or where ``show_progress`` says so.
     """
-    place = find_search_place(texts_of("words", words), read_values(plain_values(options)))
+    place = find_search_place(texts_of("topic", topic), read_values(plain_values(options)))
     stop = stop or StopSignal()
     with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)
-        return run_beside_loop(lambda: carry_out_search(place, tell, on_event, stop), stop)
+        return run_with_own_loop(lambda: carry_out_search(place, tell, on_event, stop), stop)
 
 
 def carry_out_search(

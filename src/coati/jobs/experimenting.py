@@ -99,7 +99,7 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         described, left_out = without_examples(described, places)
     workers = (os.cpu_count() or 1) if jobs is None else jobs
     with writing_to(folder):
-        with progress_of_steps(show_progress, on_progress) as told:
-            study = run_experiment(described, places, folder, workers, told)
+        with progress_of_steps(show_progress, on_progress) as report_progress:
+            study = run_experiment(described, places, folder, workers, report_progress)
         files = write_outputs(study, folder, parquet=parquet)
     return ExperimentResults(study, tuple(files), left_out)

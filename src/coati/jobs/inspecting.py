@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.assembly import build_shortcuts
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.options import InspectOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.start_answers import StartAnswers, exit_code_of
 from coati.jobs.starts_only import not_requested
 from coati.live.stop_signal import StopSignal
-from coati.model import Failure, LinkList, Page, Refused
+from coati.model import Failure, Link, LinkList, Outcome, Page, PageLinks, Refused, Request, Settlement
 from coati.readers.listed import is_api, names_list
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.credentials import header_of_address
@@ -33,11 +34,6 @@ from coati.strategies.frontier import Fifo
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.urls import extension_of, normalise, with_scheme
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from coati.model import Link, Outcome, PageLinks, Request, Settlement
 
 FEW_REQUESTS = 12
 """What an inspection may ask for unless it is told otherwise."""
@@ -62,7 +58,7 @@ class ListShown:
 
     name: str
     address: str
-    answer: str = "not asked for"
+    answer: str = "not requested"
     pages: int = 0
     links: int = 0
     wanted: int = 0
@@ -131,9 +127,9 @@ def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
     `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
     if not isinstance(url, str):
-        raise UsageError(f"url: {url!r} is not a text; give one URL")
+        raise UsageError(f"url: {url!r} is not a string; give one URL")
     settings = with_values(RunSettings(), read_values(plain_values(options)))
-    return run_beside_loop(lambda: inspect_site(url, settings), StopSignal())
+    return run_with_own_loop(lambda: inspect_site(url, settings), StopSignal())
 
 
 def list_only(settings: RunSettings) -> Inspection:
@@ -282,6 +278,6 @@ def type_of(link: Link) -> str:
     extension = extension_of(link.url)
     if extension:
         return extension
-    told = _FORM.search(link.context)
-    word = told[1].lower().rpartition("/")[2] if told else ""
+    media_type = _FORM.search(link.context)
+    word = media_type[1].lower().rpartition("/")[2] if media_type else ""
     return word if _WORD.match(word) else ""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
@@ -24,8 +24,6 @@ from coati.units import format_bytes, format_count, format_seconds
 from coati.web.invisible_characters import safe
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from coati.budget import Budget
     from coati.strategies.stopping.stop_when_dry import StopWhenDry
 
@@ -170,7 +168,9 @@ def shortened_path(path: str, width: int) -> str:
 
 
 @contextmanager
-def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Callable[[Progress], None]]:
+def progress_shown(
+    view: CrawlView, *, quiet: bool, verbose: bool = False
+) -> Iterator[Callable[[Progress], None]]:
     """Show a view for the length of a block; return what the driver calls with its progress."""
     console = Console(stderr=True, highlight=False)
     if verbose:

@@ -164,9 +164,9 @@ def merge(
         partial.unlink(missing_ok=True)
         with (
             closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as database,
-            progress("Merging", show_progress, on_progress) as told,
+            progress("Merging", show_progress, on_progress) as report_progress,
         ):
-            sites = _write(database, named, Path(out), told)
+            sites = _write(database, named, Path(out), report_progress)
         sync_file(partial)
     return Merged(Path(out), sites)
 

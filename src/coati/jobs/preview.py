@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from protego import Protego
 
 from coati.jobs.crawl_run import NO_LINKS
 from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.run_place import RunPlace
 from coati.jobs.start_answers import StartAnswer, StartAnswers, exit_code_of
 from coati.jobs.starts_only import crawl_starts_only, not_requested
 from coati.live.outcomes import FetchResult
+from coati.live.plan import CrawlResult
 from coati.live.robots import MAX_RULES_BYTES
-from coati.model import Deferred, Failure, Page, Refused, Target
+from coati.model import Deferred, Failure, Link, Page, Refused, Target
 from coati.readers.robots import named_sitemaps, robots_url
 from coati.runs.skip_reasons import SkipReason
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.live_settings import live_settings
+from coati.settings.run_settings import RunSettings
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
 from coati.strategies.sb.tag_paths import TagPathSettings
 from coati.web.media import essence
 from coati.web.urls import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from coati.jobs.run_place import RunPlace
-    from coati.live.plan import CrawlResult
-    from coati.model import Link
-    from coati.settings.run_settings import RunSettings
 
 _EXAMPLES = 3
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.assembly import (
@@ -25,20 +24,18 @@ from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
+from coati.replaying.comparison import MeasuredRun
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
+from coati.replaying.watch_replay import WatchRun
+from coati.strategies.tres.tres import TresExamples
 from coati.times import parse_moment, to_iso
 from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
 from coati.web.rules import Scope
-
-if TYPE_CHECKING:
-    from coati.replaying.comparison import MeasuredRun
-    from coati.replaying.watch_replay import WatchRun
-    from coati.strategies.tres.tres import TresExamples
 
 DEFAULT_STRATEGIES = ("scent", "sb-classifier", "bfs", "clairvoyant")
 
@@ -158,13 +155,15 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     if folder is not None:
         _make_folder(folder)
     with progress_of_steps(show_progress, on_progress) as step:
-        told = ReplayCallbacks(
+        callbacks = ReplayCallbacks(
             on_ready=on_ready or (lambda _words: None),
             on_progress=step,
             on_run=on_run,
             on_result=on_result or (lambda _run: None),
         )
-        results = replay_watches(place, watching, told) if watches else _replay_crawls(place, plan, told)
+        results = (
+            replay_watches(place, watching, callbacks) if watches else _replay_crawls(place, plan, callbacks)
+        )
     if folder is not None:
         results.write(folder)
     return results
@@ -197,18 +196,18 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error
 
 
-def _replay_crawls(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> ReplayResults:
+def _replay_crawls(archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks) -> ReplayResults:
     wanted = plan.wanted()
-    with _site(archive, plan, told) as (opened, site):
+    with _site(archive, plan, callbacks) as (opened, site):
         starts = " and ".join(site.start_urls)
-        told.on_ready(f"{site.name}: starts at {starts}; targets are {site.definition}")
+        callbacks.on_ready(f"{site.name}: starts at {starts}; targets are {site.definition}")
         urls = SiteTotals.of(site.truth).urls
 
         def tell(name: str, seed: int | None, requests: int, targets: int) -> None:
             label = name if seed is None else f"{name} seed {seed}"
-            told.on_progress(f"{label}: {targets} targets", requests, urls)
-            if told.on_run is not None:
-                told.on_run(name, seed, requests, targets)
+            callbacks.on_progress(f"{label}: {targets} targets", requests, urls)
+            if callbacks.on_run is not None:
+                callbacks.on_run(name, seed, requests, targets)
 
         types = None if plan.types is None else parse_types(plan.types)
         options = SiteRunOptions(
@@ -223,14 +222,16 @@ def _replay_crawls(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Re
         runs = []
         for run in compare_on_site(site, wanted, options):
             runs.append(run)
-            told.on_result(run)
+            callbacks.on_result(run)
         return ReplayResults(
             site.name, str(site.definition), tuple(site.start_urls), tuple(runs), tuple(site.remarks.values())
         )
 
 
 @contextmanager
-def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tuple[Archive, ReplaySite]]:
+def _site(
+    archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks
+) -> Iterator[tuple[Archive, ReplaySite]]:
     with Archive.open(archive) as opened:
         span = opened.span()
         if plan.as_of is not None and (span is None or plan.as_of < span[0]):
@@ -244,7 +245,7 @@ def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tu
                 types=None if plan.types is None else parse_types(plan.types),
                 as_of=plan.as_of,
                 use_link_cache=plan.link_cache,
-                progress=lambda *far: told.on_progress("extracting links", *far),
+                progress=lambda *step: callbacks.on_progress("extracting links", *step),
                 goal=all_of(tuple(build_goal(text) for text in plan.goal)) if plan.goal else None,
                 scope=Scope(plan.scope),
                 shortcuts=build_shortcuts(plan.shortcuts),

@@ -140,7 +140,7 @@ def explain(url: str, run: PathText = ".") -> Explanation:
     ``url`` may also be a path on the run's site, or the name of a file that it collected.
     """
     if not isinstance(url, str):
-        raise UsageError(f"url: {url!r} is not a text; give a URL, or a path on the run's site")
+        raise UsageError(f"url: {url!r} is not a string; give a URL, or a path on the run's site")
     return explain_url(path_of("run", run), url)
 
 

@@ -86,8 +86,8 @@ def sample(  # noqa: PLR0913 - one argument per option of the command
         if not files:
             return Sample(folder, seed, place, (), is_new=False)
         if guess:
-            with progress("Looking into files", show_progress, on_progress) as told:
-                files = _guessed(files, reader.layout.files, told)
+            with progress("Looking into files", show_progress, on_progress) as report_progress:
+                files = _guessed(files, reader.layout.files, report_progress)
         with writing_to(place):
             write_sheet(files, place)
     return Sample(folder, seed, place, tuple(files), is_new=True)

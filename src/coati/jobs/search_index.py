@@ -74,6 +74,6 @@ def index_archives(
     """
     folders = [folder for place in texts_of("archives", archives) for folder in archives_in(Path(place))]
     damaged: list[str] = []
-    with progress_of_count("pages indexed", show_progress, on_progress) as told:
-        pages = write_index_of(folders, Path(out), told, damaged.append)
+    with progress_of_count("pages indexed", show_progress, on_progress) as report_progress:
+        pages = write_index_of(folders, Path(out), report_progress, damaged.append)
     return IndexedArchives(SearchIndex(Path(out)), len(folders), pages, tuple(damaged))

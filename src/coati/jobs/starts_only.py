@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from coati.budget import Budget
-from coati.model import NO_LINKS, Failure, Page
+from coati.model import NO_LINKS, Failure, Outcome, Page, Settlement
 from coati.stop_reasons import StopReason
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coati.live.plan import CrawlPlan, CrawlResult
-    from coati.model import Outcome, Settlement
 
 
 def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:

@@ -7,7 +7,7 @@ one that was seen often speaks for itself (empirical Bayes). Four rules make thi
 1. **Nothing counts twice.** A value that was learnt under a specific key is taken out of the keys above it.
    Otherwise one barren page in a new directory is taken for four barren pages, one per level.
 2. **Doubt is inherited.** How unsure a key is follows from how much values differ *around* it, not from its
-   own count alone: a new anchor among pages that were all barren is no promise, among pages that differ it
+   own count alone: a new anchor among pages that were all barren promises nothing, among pages that differ it
    is.
 3. **A parent speaks for its children, not for its visits.** The more a key was seen, the less a further value
    adds to the keys above it. Otherwise the largest section of a site would be what is expected of all others.
@@ -122,7 +122,7 @@ class ValueChains:
         ).T
         # Of each key, and of the root of each chain, the count, sum and sum of squares of its values.
         self._table = table or HashedTable(3)
-        # What is worked on: the statistics of one row's keys, and behind them those of the roots, which stay.
+        # What is worked on: the statistics of one row's keys, and after them those of the roots, which stay.
         self._stats = np.zeros((len(columns) + len(chains), 3), np.float32)
         self._taken, self._roots = self._stats[: len(columns)], self._stats[len(columns) :]
         self._counts, self._totals, self._squares = self._stats.T

@@ -194,14 +194,14 @@ class Browser:
         """Return the memory of all pages' processes; 0 where the system does not tell."""
         if self._processes is None:
             return 0
-        told = await self._processes.send("SystemInfo.getProcessInfo")
-        return sum(_resident_bytes(one["id"]) for one in told["processInfo"] if one["type"] == "renderer")
+        info = await self._processes.send("SystemInfo.getProcessInfo")
+        return sum(_resident_bytes(one["id"]) for one in info["processInfo"] if one["type"] == "renderer")
 
     async def kill(self) -> None:
         """Let the browser die, as it may at any moment; for tests."""
         if self._processes is not None:
-            told = await self._processes.send("SystemInfo.getProcessInfo")
-            (process,) = (one["id"] for one in told["processInfo"] if one["type"] == "browser")
+            info = await self._processes.send("SystemInfo.getProcessInfo")
+            (process,) = (one["id"] for one in info["processInfo"] if one["type"] == "browser")
             os.kill(process, signal.SIGKILL)
 
 
@@ -363,7 +363,7 @@ def share_browser(executable: str) -> Browser:
     return browser
 
 
-async def let_go(browser: Browser, seconds: float = _CLOSE_SECONDS) -> None:
+async def release_browser(browser: Browser, seconds: float = _CLOSE_SECONDS) -> None:
     """End a browser that nobody uses any more, within this time."""
     browser.users -= 1
     if not browser.users:

@@ -15,7 +15,7 @@ name, ``COATI_COOKIES_FOR`` is the origin (``https://example.org``).
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
@@ -27,7 +27,6 @@ from coati.web.urls import origin_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from http.cookiejar import Cookie
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from coati.live.event_loop import stalls_of_loop
 from coati.live.progress import ArmYield, Progress
-from coati.model import Deferred, Failure, Method, Other, Page, Refused
+from coati.model import Deferred, Failure, Method, Other, Outcome, Page, Refused, Request, Settlement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from coati.live.outcomes import FetchResult
-    from coati.model import Outcome, Request, Settlement
     from coati.pacing.host_pace import Wait
     from coati.runs.totals import Totals
 

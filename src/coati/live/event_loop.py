@@ -20,8 +20,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from coati.live.byte_spacing import ByteSpacing
-from coati.live.request_spacing import RequestSpacing
+from coati.live.spacing import ByteSpacing, RequestSpacing
 
 # A turn of more than this holds up everything: no answer is read, no signal heard.
 STALL_SECONDS = 1.0

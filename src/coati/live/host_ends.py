@@ -7,15 +7,10 @@ stands what ends a host that answers well.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from coati.model import Deferred, Failure, Refused
+from coati.model import Deferred, Failure, Outcome, Refused
 from coati.runs.skip_reasons import SkipReason
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from coati.model import Outcome
 
 # This many refusals in a row, and nothing that was allowed: the host forbids everything.
 _REFUSALS = 5

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from coati.live.header_texts import header_pairs
 from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler

@@ -13,19 +13,31 @@ from scrapy.exceptions import IgnoreRequest
 from coati.live.failures import (
     FailureReason,
     HostEndedError,
-    OfflineError,
+    NotAskedError,
     PrivateAddressError,
-    QueryRefusedError,
     failure_reason,
 )
 from coati.live.header_texts import header_pairs, header_text
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
+from coati.model import (
+    NO_LINKS,
+    Failure,
+    Kind,
+    Method,
+    Other,
+    Outcome,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Target,
+    Unchanged,
+)
 from coati.readers.formats import Format, format_of, is_missing_robots
-from coati.readers.registry import PageReader
-from coati.runs.skip_reasons import SkipReason
+from coati.readers.registry import KnowsShortcuts, PageReader
+from coati.runs.skip_reasons import Reason, SkipReason
 from coati.web.downloads import proposed_name
-from coati.web.facts import NO_EXTRACTORS, facts_of
-from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
+from coati.web.facts import NO_EXTRACTORS, Extractor, facts_of
+from coati.web.media import BLOCKED_MEDIA_PREFIXES, TargetTypes, essence
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import is_query, resolve
 
@@ -34,13 +46,8 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from coati.model import Outcome, Request
-    from coati.readers.registry import KnowsShortcuts
     from coati.runs.fetched import RenderNote
-    from coati.runs.skip_reasons import Reason
-    from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
-    from coati.web.media import TargetTypes
     from coati.web.rules import Refusal, Rules
 
 NOT_MODIFIED = 304
@@ -152,9 +159,7 @@ class ResponseReader:
         if isinstance(error, HostEndedError):
             known = str(error) in {SkipReason.HOST_BUDGET, SkipReason.ROBOTS}
             return FetchResult(Refused(SkipReason(str(error)) if known else SkipReason.HOST_FAILING))
-        if isinstance(error, OfflineError):
-            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
-        if isinstance(error, QueryRefusedError):
+        if isinstance(error, NotAskedError):
             return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
@@ -272,7 +277,7 @@ def _without_content(request: Request, response: Response, size: int) -> Outcome
     if response.status != NOT_MODIFIED:
         return Failure(response.status, size, f"status {response.status}")
     if response.request is None or response.request.meta.get(CONDITIONAL) != request.url:
-        return Failure(response.status, size, FailureReason.NOT_ASKED)
+        return Failure(response.status, size, FailureReason.UNREQUESTED_304)
     return Unchanged(response.status, size)
 
 

@@ -19,11 +19,11 @@ from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
-from coati.live.browser import PageResponse
+from coati.live.browser import PageRequest, PageResponse
 from coati.live.failures import PrivateAddressError
 from coati.live.header_texts import header_pairs, header_text
 from coati.live.outcomes import BODY_FILE, LIVE_ONLY, PAGE_REQUEST
-from coati.runs.skip_reasons import SkipReason
+from coati.runs.skip_reasons import Reason, SkipReason
 from coati.web.urls import normalise, resolve
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from coati.live.browser import PageRequest
-    from coati.runs.skip_reasons import Reason
     from coati.web.rules import Rules
 
 _KEPT_BYTES = 32 * 1024 * 1024

@@ -10,7 +10,7 @@ from coati.budget import Budget
 from coati.errors import UsageError
 from coati.live.settings import LiveSettings
 from coati.search.engines import Engines
-from coati.web.facts import NO_EXTRACTORS
+from coati.web.facts import NO_EXTRACTORS, Extractor
 from coati.web.media import PRESETS, TargetTypes
 from coati.web.traps import TrapSettings
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from coati.stop_reasons import StopReason
     from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
-    from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
     from coati.web.rules import Rules
 

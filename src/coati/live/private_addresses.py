@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aiohttp import ThreadedResolver
-from aiohttp.abc import AbstractResolver
+from aiohttp.abc import AbstractResolver, ResolveResult
 
 from coati.live.failures import PrivateAddressError
 from coati.web.urls import host_of, normalise
-
-if TYPE_CHECKING:
-    from aiohttp.abc import ResolveResult
 
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.live.event_loop import NO_STALLS, Stalls
-from coati.model import AT_THE_END, Deferred, Failure, Other, Page, Redirect, Refused, Target
+from coati.model import AT_THE_END, Deferred, Failure, Other, Outcome, Page, Redirect, Refused, Target
 from coati.pacing.host_pace import Wait
-
-if TYPE_CHECKING:
-    from coati.model import Outcome
 
 
 class ArmYield(NamedTuple):

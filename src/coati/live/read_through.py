@@ -17,9 +17,9 @@ import math
 import sqlite3
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
@@ -27,22 +27,21 @@ from scrapy.responsetypes import responsetypes
 from coati.archive.archive import Archive
 from coati.archive.record import IN_TROUBLE, Entry, Record
 from coati.errors import ArchiveError
-from coati.live.failures import OfflineError
+from coati.live.failures import NotAskedError
 from coati.live.header_texts import header_pairs, header_text
 from coati.live.origin_headers import OriginHeader, sent_headers
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, LIVE_ONLY, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
 from coati.live.spider import drive_of
 from coati.runs.errors import RunWriteError
+from coati.runs.skip_reasons import SkipReason
 from coati.web.media import essence
 from coati.web.sniffing import sniffed_type
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive
@@ -113,7 +112,7 @@ class ReadThroughMiddleware:
             return None
         response = self._answer(request, url)
         if response is None and self._offline and not self._answers_here(url):
-            raise OfflineError(f"{url} is not in the archive")
+            raise NotAskedError(SkipReason.NOT_ARCHIVED)
         return response
 
     def _answers_here(self, url: str) -> bool:

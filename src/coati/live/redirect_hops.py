@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.live.failures import FailureReason
-from coati.model import Failure, Redirect
+from coati.model import Failure, Redirect, Request
 from coati.runs.skip_reasons import SkipReason
 
 if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
-    from coati.model import Request
 
 # Redirects whose next hop was not asked for yet: older ones are forgotten, since a strategy need not
 # ask for it at all.

@@ -20,7 +20,7 @@ belongs to, five at most; one that leads elsewhere means that there are no rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
@@ -38,8 +38,6 @@ from coati.runs.skip_reasons import SkipReason
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
 
@@ -227,4 +225,4 @@ class RobotsAnswerMiddleware:
     def _log(self, url: str, status: int, size_bytes: int, reason: str = "") -> None:
         drive = self._drive()
         if drive is not None:
-            drive.rules_came(url, status, size_bytes, reason)
+            drive.robots_received(url, status, size_bytes, reason)

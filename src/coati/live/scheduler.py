@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 from urllib.parse import urlsplit
 
 from scrapy import Request as ScrapyRequest
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import IgnoreRequest
-from scrapy.utils.asyncio import call_later
+from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError
@@ -42,7 +42,7 @@ from coati.live.project_plan import plan_of_project
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
 from coati.live.spider import drive_of
 from coati.live.spider_links import SpiderLinks
-from coati.model import Later, Method, Page, Redirect, Refused, Request
+from coati.model import Later, Method, Outcome, Page, Redirect, Refused, Request
 from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.skip_reasons import SkipReason
@@ -52,17 +52,13 @@ from coati.web.urls import host_of, is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Self
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
     from scrapy.http import Response
-    from scrapy.utils.asyncio import CallLaterResult
 
     from coati.live.failures import FailureReason
     from coati.live.plan import CrawlPlan
-    from coati.model import Outcome
 
 # A request that is never sent: handing it to the engine makes the engine ask us again.
 _WAKE: Final = "coati_wake"
@@ -384,7 +380,7 @@ class StrategyScheduler(BaseScheduler):
         busy = any(slot.transferring for slot in engine.downloader.slots.values())
         self._quiet_checks = 0 if busy else self._quiet_checks + 1
         if self._quiet_checks >= _QUIET_CHECKS:
-            self._drive.let_go()
+            self._drive.abandon()
         elif not self._drive.aborted:
             self._check_call = call_later(_CHECK_SECONDS, self._check_transfers)
 
@@ -395,7 +391,7 @@ class StrategyScheduler(BaseScheduler):
 
     def _on_deadline(self) -> None:
         self._drive.stop(StopReason.BUDGET_SECONDS)
-        self._deadline_call = call_later(_GRACE_SECONDS, self._drive.let_go)
+        self._deadline_call = call_later(_GRACE_SECONDS, self._drive.abandon)
 
     def _wake_at_time(self, at: float, now: float) -> None:
         if self._wake_call is not None:

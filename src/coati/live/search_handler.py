@@ -16,15 +16,15 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import Response
 
 from coati.errors import UsageError
-from coati.live.failures import QueryRefusedError, SearchAnswerError
+from coati.live.failures import DownloadError, FailureReason, NotAskedError
 from coati.live.header_texts import header_text
 from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
 from coati.live.response_body import BodyLimits
 from coati.live.streaming import StreamingDownloadHandler
-from coati.readers.hits import HITS_TYPE, write_hits
-from coati.search.provider import LocalProvider, Prepares
-from coati.web.queries import parse_query
+from coati.readers.hits import HITS_TYPE, Hits, write_hits
+from coati.search.provider import HttpProvider, LocalProvider, Prepares, ProviderRequest
+from coati.web.queries import Query, parse_query
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
@@ -33,14 +33,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive
-    from coati.readers.hits import Hits
-    from coati.search.provider import HttpProvider, ProviderRequest
-    from coati.web.queries import Query
 
 # A page of results has some tens of kilobytes.
 _ANSWER = BodyLimits(4 * 1024 * 1024, cut=False)
 
-Answer = TypeVar("Answer")
+Content = TypeVar("Content")
 
 _SUCCESS = range(200, 300)
 _UNAVAILABLE = 503
@@ -71,23 +68,23 @@ class SearchDownloadHandler(BaseDownloadHandler):
             raise UsageError(f"{request.url} was asked with {request.method}: a query takes GET")
         provider = self._engines.admit(query)
         if isinstance(provider, Refusal):
-            raise QueryRefusedError(provider)
+            raise NotAskedError(provider)
         if isinstance(provider, LocalProvider):
-            return await self._ask_here(provider, query)
+            return await self._search_locally(provider, query)
         return await self._ask_over_http(provider, query, request)
 
     async def close(self) -> None:
         """Close every connection."""
         await self._http.close()
 
-    async def _ask_here(self, provider: LocalProvider, query: Query) -> Response:
+    async def _search_locally(self, provider: LocalProvider, query: Query) -> Response:
         async with self._turn:
             try:
                 found = await asyncio.to_thread(provider.search, query)
             except ConnectionError:
                 return Response(query.address, _UNAVAILABLE)
             except Exception as error:
-                raise SearchAnswerError(f"{query.address}: {error!r}") from error
+                raise DownloadError(FailureReason.BAD_SEARCH, f"{query.address}: {error!r}") from error
         return _response(query, found)
 
     async def _ask_over_http(self, provider: HttpProvider, query: Query, request: Request) -> Response:
@@ -100,8 +97,8 @@ class SearchDownloadHandler(BaseDownloadHandler):
         return answer if isinstance(answer, Response) else _response(query, answer)
 
     async def _send(
-        self, asked: ProviderRequest, read: Callable[[bytes, str], Answer], query: Query, request: Request
-    ) -> Answer | Response:
+        self, asked: ProviderRequest, read: Callable[[bytes, str], Content], query: Query, request: Request
+    ) -> Content | Response:
         """Ask an engine, and read its answer; an error of the engine comes back as its status alone."""
         sent = Request(
             asked.url,
@@ -126,7 +123,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
             return read(answer.body, content_type)
         except Exception:  # noqa: BLE001 - a provider may be anybody's
             # Whatever an engine sends, reading it fails for this query only.
-            raise SearchAnswerError(query.address) from None
+            raise DownloadError(FailureReason.BAD_SEARCH, query.address) from None
 
 
 def _response(query: Query, found: Hits) -> Response:

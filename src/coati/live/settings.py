@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError
@@ -13,9 +13,6 @@ from coati.live.origin_headers import OriginHeader
 from coati.version import __version__
 from coati.web.links import MAX_PAGE_BYTES
 from coati.web.urls import host_of, is_query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MIB = 1024 * 1024
 

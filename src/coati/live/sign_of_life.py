@@ -9,7 +9,7 @@ it does not, both are charged.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import ResponseDataLossError
@@ -20,8 +20,6 @@ from coati.live.failures import PASSING_REASONS, failure_reason
 from coati.live.outcomes import BODY_FILE, DAMAGED, LIVE_ONLY, REQUEST
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -53,12 +51,12 @@ class SignOfLifeMiddleware:
         """Ask for a sign of life where the retry needs one; a bad one takes the place of its answer."""
         drive: Drive = self._crawler.spider.drive  # type: ignore[union-attr]  # the spider is ours
         chosen: Request | None = request.meta.get(REQUEST)
-        url = None if chosen is None else drive.outages.proof(chosen)
+        url = None if chosen is None else drive.outages.probe_url(chosen)
         if chosen is None or url is None or not drive.charge(chosen.id):
             return None
         bad = await self._ask(url)
         if bad is None:
-            drive.hear_from(url)
+            drive.host_answered(url)
             return None
         drive.charge(chosen.id, -1)
         if isinstance(bad, Exception):

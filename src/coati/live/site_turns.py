@@ -13,22 +13,18 @@ done took part in all of them to their ends, so that the longest of the times of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from coati.bandits.site_choice import Promises, SiteChoice
-from coati.budget import Limit
+from coati.budget import Budget, Limit
 from coati.stop_reasons import StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from coati.budget import Budget
 
 # A site that has to rest for longer than this gives its turn back meanwhile.
 _LONG_REST_SECONDS = 5.0
 
 
-class Spent(NamedTuple):
+class Usage(NamedTuple):
     """What a crawl, or one request, used up and found."""
 
     requests: int
@@ -36,10 +32,10 @@ class Spent(NamedTuple):
     targets: int
 
 
-class Crawled(Protocol):
+class CrawlControl(Protocol):
     """What turns know of a crawl, and may do to it."""
 
-    def spent(self) -> Spent:
+    def spent(self) -> Usage:
         """Return what was spent so far, earlier sessions included."""
 
     def seconds_before(self) -> float:
@@ -51,7 +47,7 @@ class Crawled(Protocol):
     def rests_seconds(self) -> float:
         """Return how long a host of the site has to rest."""
 
-    def awaken(self) -> None:
+    def wake(self) -> None:
         """Let the crawl ask for a turn again."""
 
     @property
@@ -61,7 +57,7 @@ class Crawled(Protocol):
     def stop(self, reason: StopReason) -> None:
         """Send nothing more, for a reason; what is in flight is finished."""
 
-    def let_go(self) -> None:
+    def abandon(self) -> None:
         """End without what is in flight; that stays open, and all else is saved."""
 
 
@@ -88,7 +84,7 @@ class SiteTurns:
         self._at_once = at_once
         self._seconds = seconds
         self._on_change = on_change
-        self._sites: dict[int, Crawled] = {}
+        self._sites: dict[int, CrawlControl] = {}
         # Who has a turn, and with how many attempts that are not answered yet.
         self._turns: dict[int, int] = {}
         # Of these, who was woken and did not take the turn up yet.
@@ -108,7 +104,7 @@ class SiteTurns:
         """Return what decides about a site now."""
         return self._choice.value(number)
 
-    def joins(self, number: int, site: Crawled) -> None:
+    def add(self, number: int, site: CrawlControl) -> None:
         """Take a site in, with what earlier sessions saw of it."""
         self._sites[number] = site
         spent = site.spent()
@@ -128,7 +124,7 @@ class SiteTurns:
         self._give_turns(number)
         return number in self._turns
 
-    def passes(self, number: int) -> None:
+    def yield_turn(self, number: int) -> None:
         """Let others go: the site had nothing to ask for."""
         self._undo(number)
         self._give_turns()
@@ -140,7 +136,7 @@ class SiteTurns:
         self._turns[number] = self._turns.get(number, 0) + attempts
         return True
 
-    def observed(self, number: int, brought: Spent) -> None:
+    def observed(self, number: int, brought: Usage) -> None:
         """Learn what a request brought; one that cost nothing is as if it had not been made."""
         if not brought.requests:
             self._undo(number)
@@ -158,7 +154,7 @@ class SiteTurns:
         if not self._ended():
             self._give_turns()
 
-    def leaves(self, number: int) -> None:
+    def remove(self, number: int) -> None:
         """Free what the site did not need."""
         self._turns.pop(number, None)
         self._woken.discard(number)
@@ -167,7 +163,7 @@ class SiteTurns:
             if not self._ended():
                 self._give_turns()
 
-    def arrives(self, size_bytes: int) -> bool:
+    def received(self, size_bytes: int) -> bool:
         """Take note of bytes that arrive, or (below zero) of a body that is no longer read.
 
         False if there are more than the budget has left. All crawls end then, without what is in flight.
@@ -178,7 +174,7 @@ class SiteTurns:
             return True
         self._end(Limit.BYTES)
         for site in list(self._sites.values()):
-            site.let_go()
+            site.abandon()
         return False
 
     def seconds_left(self) -> float | None:
@@ -201,12 +197,12 @@ class SiteTurns:
             self._turns[chosen.arm] = 1
             if chosen.arm != asking:
                 self._woken.add(chosen.arm)
-                self._sites[chosen.arm].awaken()
+                self._sites[chosen.arm].wake()
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Usage:
         """What all sites spent and found, earlier sessions included."""
-        return Spent(self._requests, self._bytes, self._targets)
+        return Usage(self._requests, self._bytes, self._targets)
 
     @property
     def in_flight(self) -> int:
@@ -255,25 +251,25 @@ class SiteTurns:
 class Turns(Protocol):
     """Whoever lets a crawl choose, and is told what comes of it."""
 
-    def joins(self, site: Crawled) -> None:
+    def add(self, site: CrawlControl) -> None:
         """Take the crawl in; it stands where it was."""
 
     def may_choose(self) -> bool:
         """Tell whether the crawl may choose now; if not, it is woken when it may."""
 
-    def passes(self) -> None:
+    def yield_turn(self) -> None:
         """Take the turn back: there is nothing to ask for."""
 
     def charge(self, attempts: int) -> bool:
         """Count more attempts at a request, or fewer; False if there are to be no more."""
 
-    def observed(self, brought: Spent) -> None:
+    def observed(self, brought: Usage) -> None:
         """Hear what a request brought."""
 
-    def leaves(self) -> None:
+    def remove(self) -> None:
         """Hear that the crawl is over."""
 
-    def arrives(self, size_bytes: int) -> bool:
+    def received(self, size_bytes: int) -> bool:
         """Hear of bytes that arrive, or (below zero) of a body that is no longer read; False if too many."""
 
     def seconds_left(self) -> float | None:
@@ -287,33 +283,33 @@ class SiteTurn:
         self._turns = turns
         self._number = number
 
-    def joins(self, site: Crawled) -> None:
+    def add(self, site: CrawlControl) -> None:
         """Take the crawl in; it stands where it was."""
-        self._turns.joins(self._number, site)
+        self._turns.add(self._number, site)
 
     def may_choose(self) -> bool:
         """Tell whether the site may choose now; if not, it is woken when it may."""
         return self._turns.may_choose(self._number)
 
-    def passes(self) -> None:
+    def yield_turn(self) -> None:
         """Give the turn back: there is nothing to ask for."""
-        self._turns.passes(self._number)
+        self._turns.yield_turn(self._number)
 
     def charge(self, attempts: int) -> bool:
         """Count more attempts at a request, or fewer; False if there is no budget for more."""
         return self._turns.charge(self._number, attempts)
 
-    def observed(self, brought: Spent) -> None:
+    def observed(self, brought: Usage) -> None:
         """Tell what a request brought."""
         self._turns.observed(self._number, brought)
 
-    def leaves(self) -> None:
+    def remove(self) -> None:
         """Tell that the crawl is over."""
-        self._turns.leaves(self._number)
+        self._turns.remove(self._number)
 
-    def arrives(self, size_bytes: int) -> bool:
+    def received(self, size_bytes: int) -> bool:
         """Count bytes that arrive, or (below zero) a body that is no longer read; False if too many."""
-        return self._turns.arrives(size_bytes)
+        return self._turns.received(size_bytes)
 
     def seconds_left(self) -> float | None:
         """Return how many seconds of the budget of all sites are left; None if time is not limited."""

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from coati.archive.record import IN_TROUBLE
 from coati.live.failures import SILENCE, FailureReason
-from coati.model import Deferred, Failure, Refused
+from coati.model import Deferred, Failure, Outcome, Refused, Request
 from coati.stop_reasons import StopReason
 
 if TYPE_CHECKING:
     from coati.live.counts import CrawlCounts
-    from coati.model import Outcome, Request
     from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
 
@@ -39,7 +38,7 @@ class StopRules:
         self._defers = defers
         self._silent = self._limited = 0
 
-    def hear(self) -> None:
+    def answered(self) -> None:
         """Take note that somebody answered."""
         self._silent = self._limited = 0
 

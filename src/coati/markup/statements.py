@@ -1,4 +1,4 @@
-"""Statements: what structured data says, whatever syntax it stood in.
+"""Statements: what structured data says, whatever its syntax.
 
 A statement is a triple with the syntax that it was written in. Subjects and objects are addresses, or blank
 nodes (``_:``) that are numbered within the page. Addresses of schema.org are written with ``http``, as its

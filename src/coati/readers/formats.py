@@ -2,7 +2,7 @@
 
 HTML and the hits of a search always do. Anything else only where it is a *list address*
 (`coati.readers.list_addresses`), which may be one of an API (`coati.shortcuts`), or where its media type is
-XML that nobody wants as a target and its root element is that of a sitemap or a feed. So a wanted media type
+XML that is not wanted as a target and its root element is that of a sitemap or a feed. So a wanted media type
 stays a target: a site whose data are XML loses none of them.
 """
 
@@ -17,7 +17,7 @@ from coati.readers.xml_tags import tags
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.urls import is_query
 
-# How much of an answer tells what it is: declarations and comments stand before the root element.
+# How much of a response shows what it is: declarations and comments come before the root element.
 HEAD_BYTES = 8 * 1024
 
 _XML = frozenset({"text/xml", "application/xml"})

@@ -29,14 +29,14 @@ MAX_HITS = 1000
 _MAX_TITLE_CHARS = 300
 _MAX_SNIPPET_CHARS = 1000
 _MAX_SEEN_CHARS = 30
-# What every engine tells.
+# What every engine gives.
 _ALL = frozenset({"url", "title", "snippet"})
 
 
 class Hit(NamedTuple):
     """One result of a search, as the engine gave it; the URL may be anything.
 
-    An index of a web archive tells on which day it saw the URL last (``seen``, as 2019-12-31), and where what
+    An index of a web archive says on which day it saw the URL last (``seen``, as 2019-12-31), and where what
     it saw is kept (``archived``).
     """
 
@@ -131,7 +131,7 @@ def _query_at(address: str) -> Query | None:
 
 
 def _page_after(query: Query) -> Query | None:
-    """Return the query for the next page of results; None behind the last that can be asked for."""
+    """Return the query for the next page of results; None after the last that can be requested."""
     try:
         return replace(query, page=query.page + 1)
     except UsageError:
@@ -139,14 +139,14 @@ def _page_after(query: Query) -> Query | None:
 
 
 def _written(hit: Hit) -> dict[str, object]:
-    """Return a hit as it is written; what only web archives tell is left out where there is none."""
-    told = hit._asdict().items()
-    return {name: value for name, value in told if name in _ALL or value}
+    """Return a hit as it is written; what only web archives give is left out where it is empty."""
+    items = hit._asdict().items()
+    return {name: value for name, value in items if name in _ALL or value}
 
 
-def _read(told: dict[str, object]) -> Hit:
-    url, title, snippet = (str(told[name]) for name in ("url", "title", "snippet"))
-    return Hit(url, title, snippet, str(told.get("seen", "")), str(told.get("archived", "")))
+def _read(saved: dict[str, object]) -> Hit:
+    url, title, snippet = (str(saved[name]) for name in ("url", "title", "snippet"))
+    return Hit(url, title, snippet, str(saved.get("seen", "")), str(saved.get("archived", "")))
 
 
 def _words(text: str, most: int) -> str:

@@ -54,7 +54,7 @@ class KnowsShortcuts(Protocol):
         """Return what an HTML page offers beside its links, lists first."""
 
     def reads(self, url: str) -> bool:
-        """Tell whether an address is a list of an API."""
+        """Tell whether a URL is a list of an API."""
 
     def read(
         self, url: str, body: bytes, content_type: str, headers: Headers
@@ -89,9 +89,9 @@ class PageReader:
         *,
         is_list: bool = False,
     ) -> ReadPage:
-        """Find the links of the page at ``url`` (in normal form), in the order in which they stand.
+        """Find the links of the page at ``url`` (in normal form), in document order.
 
-        Where there are shortcuts, those that a page offers stand before its own links.
+        Where there are shortcuts, those that a page offers come before its own links.
         """
         if form is Format.HTML:
             page = self._html.extract(body, url, content_type)
@@ -115,7 +115,7 @@ class PageReader:
         return page._replace(refused=[*refused, *page.refused]) if refused else page
 
     def _admitted(self, url: str, entries: Iterable[Listed]) -> tuple[PageLinks, list[tuple[str, Refusal]]]:
-        """Make links of what a list holds, and tell those that the rules forbid."""
+        """Make links of what a list holds, and return those that the rules forbid as well."""
         links: list[Link] = []
         texts: list[NearbyText] = []
         refused: list[tuple[str, Refusal]] = []

@@ -37,7 +37,7 @@ class Tag(NamedTuple):
     text: str
 
     def attribute(self, name: str) -> str:
-        """Return the value of an attribute; empty where there is none."""
+        """Return the value of an attribute; empty without one."""
         found = _attribute(name).search(self.attributes)
         return plain(found[1] or found[2] or "").strip() if found else ""
 

@@ -1,4 +1,4 @@
-"""A web with a search engine over it, as a search for repositories meets it (`coati.testing.data_web`)."""
+"""A web with a search engine over it, as a search for repositories sees it (`coati.testing.data_web`)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One request: what was asked, why, what came, and what it brought in the end."""
+    """One request: its URL, why it was chosen, its outcome, and its reward in the end."""
 
     step: int
     method: str

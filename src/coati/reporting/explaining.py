@@ -24,11 +24,11 @@ from coati.reporting.explanation import (
     UrlRequest,
     Verdict,
 )
-from coati.reporting.found_repositories import SiteVerdict, verdict_on
+from coati.reporting.found_repositories import verdict_on
 from coati.reporting.nearest_urls import nearest_known
 from coati.reporting.restored_strategy import NotBuilt, explained_by_strategy, settings_of
 from coati.reporting.skip_meanings import meaning_of
-from coati.reporting.watched_pages import WatchedPage, is_watch_run, watched_page
+from coati.reporting.watched_pages import is_watch_run, watched_page
 from coati.runs.found_by import way_of
 from coati.runs.reader import RunReader
 from coati.units import format_count
@@ -52,6 +52,7 @@ SELECT * FROM (SELECT requests.*, pages.links, pages.new_links,
 FROM requests LEFT JOIN pages ON pages.request = requests.id
 WHERE requests.url = ? ORDER BY chosen_event DESC LIMIT ?) ORDER BY chosen_event
 """
+_REQUEST_COLUMNS = tuple(name for name in UrlRequest.__slots__ if name not in {"request", "group", "cause"})
 _CHOSEN = "SELECT id, url, chosen_event, redirected_from FROM requests WHERE id = ?"
 # The request for the same URL before this one, if it met an outage.
 _DEFERRED = """
@@ -91,6 +92,7 @@ SELECT count(*) AS followed, coalesce(sum(requests.new_target), 0) AS were_targe
 FROM requests JOIN links ON links.id = requests.link
 WHERE links.tag_path IN alike AND requests.method = 'GET' AND requests.kind IS NOT 'deferred'
 """
+_STANDING = ("followed", "were_targets", "led_to", "failures")
 _LOCATION = "SELECT location FROM requests WHERE url = ? AND location IS NOT NULL LIMIT 1"
 
 _VERDICTS = {
@@ -121,24 +123,14 @@ def explain_url(folder: Path, url: str) -> Explanation:
             if of_file is not None:
                 whole = of_file
                 explanation = _explain(run, whole)
-            explanation = replace(
-                explanation,
-                site=_site_verdict(run.connection, whole),
-                watched=_watched(run, whole),
-            )
+            site = None if is_query(whole) else verdict_on(run.connection, site_of(whole))
+            watched = watched_page(run.connection, whole) if is_watch_run(run.settings) else None
+            explanation = replace(explanation, site=site, watched=watched)
         finally:
             run.connection.execute("ROLLBACK")
     if explanation.verdict is Verdict.UNKNOWN and explanation.site is None and not _looks_like_one(url):
         raise _no_url(url)
     return explanation
-
-
-def _site_verdict(connection: Connection, url: str) -> SiteVerdict | None:
-    return None if is_query(url) else verdict_on(connection, site_of(url))
-
-
-def _watched(run: RunReader, url: str) -> WatchedPage | None:
-    return watched_page(run.connection, url) if is_watch_run(run.settings) else None
 
 
 def _absolute(connection: Connection, url: str) -> str:
@@ -218,7 +210,7 @@ def _explain(run: RunReader, url: str) -> Explanation:
         explanation = _explain_requested(connection, url, requests, found, strategy)
         if settings is None or found is None or found.is_start:
             return explanation
-        if settings.words:
+        if settings.topic:
             # A search judges a page by its words, which it did not know before the request.
             return _weighed(explanation, run, settings, found)
         link_url, chosen_event = _deciding_choice(connection, requests[-1].request)
@@ -236,17 +228,8 @@ def _explain(run: RunReader, url: str) -> Explanation:
         if refusal is None
         else f", and its rules forbid it: {refusal.value}."
     )
-    return Explanation(
-        url,
-        Verdict.UNKNOWN,
-        because,
-        None,
-        (),
-        None,
-        skipped,
-        nearest=nearest_known(connection, url),
-        strategy=strategy,
-    )
+    nearest = nearest_known(connection, url)
+    return Explanation(url, Verdict.UNKNOWN, because, skipped=skipped, nearest=nearest, strategy=strategy)
 
 
 def _start(url: str, settings: RunSettings) -> FoundLink | None:
@@ -340,22 +323,9 @@ def _requests(connection: Connection, url: str) -> tuple[UrlRequest, ...]:
     return tuple(
         UrlRequest(
             request=row["id"],
-            method=row["method"],
-            chosen_at=row["chosen_at"],
-            arm=row["arm"],
-            score=row["score"],
             group=None if row["arm"] is None else _group(connection, row["arm"]),
-            kind=row["kind"],
-            status=row["status"],
-            media_type=row["media_type"],
-            size_bytes=row["size_bytes"],
-            location=row["location"],
-            reason=row["reason"],
-            reward=row["reward"],
-            requests_before=row["requests_before"],
-            links=row["links"],
-            new_links=row["new_links"],
             cause=_cause(connection, row),
+            **{name: row[name] for name in _REQUEST_COLUMNS},
         )
         for row in connection.execute(_ASKED, (url, _MAX_ASKED)).fetchall()
     )
@@ -402,21 +372,14 @@ def _saved(connection: Connection, url: str) -> SavedFile | None:
         row["size_bytes"],
         row["media_type"],
         row["fetched_at"],
-        tuple(json.loads(row["redirects"])),
-        tuple(copy["url"] for copy in copies),
+        redirects=tuple(json.loads(row["redirects"])),
+        same_as=tuple(copy["url"] for copy in copies),
     )
 
 
 def _group(connection: Connection, arm: int) -> GroupStanding:
     row = connection.execute(_GROUP, (arm,)).fetchone()
-    return GroupStanding(
-        row["label"],
-        row["followed"],
-        row["were_targets"],
-        row["led_to"],
-        row["failures"],
-        rewarded=row["rewarded"],
-    )
+    return GroupStanding(name=row["label"], **{name: row[name] for name in (*_STANDING, "rewarded")})
 
 
 def _siblings(connection: Connection, tag_path: str | None) -> GroupStanding | None:
@@ -424,9 +387,7 @@ def _siblings(connection: Connection, tag_path: str | None) -> GroupStanding | N
         return None
     row = connection.execute(_SIBLINGS, (tag_path,)).fetchone()
     waiting = max(0, row["links"] - row["followed"])
-    return GroupStanding(
-        tag_path, row["followed"], row["were_targets"], row["led_to"], row["failures"], waiting
-    )
+    return GroupStanding(tag_path, waiting=waiting, **{name: row[name] for name in _STANDING})
 
 
 def _leads_to(connection: Connection, url: str) -> tuple[str, ...]:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from coati.errors import CoatiError
 from coati.model import Link
 from coati.runs.reader import RunReader
-from coati.runs.restoring import Tail, load_newest
+from coati.runs.restoring import LogTail, load_newest
 from coati.runs.snapshots import SnapshotFiles
 from coati.runs.tag_path_text import path_from_text
-from coati.strategies.strategy import Explains
+from coati.strategies.strategy import Explained, Explains, Strategy
 
 if TYPE_CHECKING:
     from coati.reporting.explanation import FoundLink
     from coati.settings.run_settings import RunSettings
-    from coati.strategies.strategy import Explained, Strategy
 
 # A choice further than this from a snapshot is not brought back: some twenty seconds.
 _MOST_REDONE = 60_000
@@ -84,5 +83,5 @@ def restored_strategy(run: RunReader, settings: RunSettings, before_event: int |
     start = load_newest(usable, lambda: new_strategy(settings), form.unpack, messages)
     if before_event is not None and end - start.event > _MOST_REDONE:
         raise LookupError(f"event {before_event} is {end - start.event} events from the next snapshot")
-    Tail(run.connection, start.event, start.link, end).redo(start.strategy)
+    LogTail(run.connection, start.event, start.link, end).redo(start.strategy)
     return start.strategy

@@ -28,7 +28,7 @@ _SEARCH_DONE = StopWords(
 def end_of(facts: RunFacts) -> StopWords:
     """Say how a run ended; a reason that another version wrote is told as it stands."""
     reason = facts.stop_reason
-    if facts.stage is RunStage.GOING:
+    if facts.stage is RunStage.RUNNING:
         return _RUNNING
     if facts.stage is RunStage.CUT_OFF:
         return StopReason.KILLED.words
@@ -39,7 +39,7 @@ def end_of(facts: RunFacts) -> StopWords:
 
 def _said_at_start(facts: RunFacts, reason: str) -> StopWords | None:
     """Say what kept a run from beginning: its search engine, or its start page; None where nothing did."""
-    if facts.words and not facts.sites_checked:
+    if facts.is_search and not facts.sites_checked:
         return next((words for trouble, words in ENGINE_TROUBLE.items() if trouble == reason), None)
     return facts.failed_start
 
@@ -51,6 +51,6 @@ def _finished(facts: RunFacts, reason: str) -> StopWords | None:
         return None
     if facts.watches:
         return _CYCLE_DONE
-    if facts.words:
+    if facts.is_search:
         return words_for_search(facts.queries_waiting, facts.gave_up_after) or _SEARCH_DONE
     return None

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from sqlite3 import Connection, Row
 
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.scheduler import EXPECTED, EXPLORED, WHY
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from sqlite3 import Connection, Row
 
 _VISITS = """
 WITH visits AS (

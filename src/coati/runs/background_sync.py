@@ -8,10 +8,7 @@ their time. So what is safe from a kill anyway, and is to be safe from a power c
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 
 class BackgroundSync:

@@ -46,7 +46,7 @@ def checked_files(reader: RunReader) -> Iterator[CheckedFile]:
         yield CheckedFile(name, url or "", sha256, _state(reader.layout.files / name, size_bytes, sha256))
 
 
-def put_back(files: Path, file: CheckedFile, body: bytes | Path) -> bool:
+def restore_file(files: Path, file: CheckedFile, body: bytes | Path) -> bool:
     """Put a body in the place of a damaged file; False if it is not what was fetched then.
 
     A folder that somebody put there stays: who knows what it holds. Raises `RunWriteError` where the disk

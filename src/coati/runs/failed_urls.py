@@ -6,12 +6,9 @@ the same kind, begins at them. What it begins at follows from the log, so that i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.runs.skip_reasons import SkipReason
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 _RETRY = "retry "
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from sqlite3 import Connection
 
 from coati.pacing.host_pace import HostPause
 from coati.times import from_iso, to_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from sqlite3 import Connection
 
 _KEEP = """
 INSERT INTO hosts (host, delay_seconds, rests_until) VALUES (?, ?, ?)

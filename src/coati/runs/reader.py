@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout, require_run
@@ -15,9 +16,6 @@ from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
 from coati.stop_reasons import words_for
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _CURVE = """
 SELECT sum(charged) OVER log, sum(new_target) OVER log, sum(size_bytes) OVER log,

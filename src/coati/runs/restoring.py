@@ -106,7 +106,7 @@ def load_newest(
     return Start(new_strategy(), 0, 0)
 
 
-class Tail:
+class LogTail:
     """The events of one strategy of a log after a point, or between two; final rewards are collected."""
 
     def __init__(

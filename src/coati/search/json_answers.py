@@ -10,7 +10,7 @@ from coati.readers.hits import Hit
 
 
 def read_json(body: bytes, content_type: str, hint: str = "") -> dict[str, Any]:
-    """Read an object; raises `ValueError` that says what came instead.
+    """Read an object; raise `ValueError` that says what came instead.
 
     >>> read_json(b'{"results": []}', "application/json")
     {'results': []}
@@ -28,7 +28,7 @@ def read_json(body: bytes, content_type: str, hint: str = "") -> dict[str, Any]:
 
 
 def list_in(answer: dict[str, Any], *names: str) -> list[Any]:
-    """Return the list that stands there under these names; raises `ValueError` where there is none.
+    """Return the list at these keys; raise `ValueError` where there is none.
 
     >>> list_in({"web": {"results": [1]}}, "web", "results")
     [1]

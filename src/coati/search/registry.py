@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, unknown_name
 from coati.named_objects import made_at, require_members
@@ -13,10 +12,8 @@ from coati.search.duckduckgo import DuckDuckGo
 from coati.search.host_graph import HostGraph
 from coati.search.key_engines import Brave, GoogleProgrammable, Mojeek
 from coati.search.local_index import LocalIndex
+from coati.search.provider import AnyProvider
 from coati.search.searxng import SearxNg
-
-if TYPE_CHECKING:
-    from coati.search.provider import AnyProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +28,8 @@ class EngineChoice:
 class EngineRow:
     """What is known of an engine by name.
 
-    ``build`` gets what stands behind the equals sign; ``value`` says what that is, empty where there is none.
-    ``price`` is what a thousand queries cost, in words, where somebody is paid for them.
+    ``build`` gets what follows the equals sign; ``value`` says what that is, empty where there is none.
+    ``price`` is the price of a thousand queries, in words, for a paid engine.
     """
 
     summary: str
@@ -90,7 +87,7 @@ HOW_TO_GET_ONE = (
 
 
 def provider_of(text: str, choice: EngineChoice) -> AnyProvider:
-    """Make an engine from what the user wrote; raises `ConfigError` that says what is wrong."""
+    """Make an engine from what the user wrote; raise `ConfigError` that says what is wrong."""
     name, equals, value = text.strip().partition("=")
     if ":" in name and not equals:
         return _by_path(name)

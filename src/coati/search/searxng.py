@@ -1,7 +1,7 @@
-"""SearXNG: a search engine that one runs oneself, and that asks others without a key.
+"""SearXNG: a search engine that one runs oneself, and that queries others without a key.
 
 Its server must allow the JSON format (``search: formats: [html, json]`` in its settings.yml); one that does
-not answers 403. One that asks for a password gets it from the environment (``SEARXNG_AUTH=user:password``),
+not answers 403. One that needs a password gets it from the environment (``SEARXNG_AUTH=user:password``),
 since an address is kept in the files of a run.
 """
 
@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from coati.errors import ConfigError
-from coati.readers.hits import bounded_hits
+from coati.readers.hits import Hits, bounded_hits
 from coati.search.json_answers import hits_in, list_in, read_json
 from coati.search.provider import ProviderRequest
-from coati.web.queries import Ability
+from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, userinfo_of
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
 
 
 class SearxNg:
@@ -43,7 +38,7 @@ class SearxNg:
             )
         if "?" in base:
             # Not repeated here: it may hold a key.
-            raise ConfigError("searxng=URL: leave out the part from ? on; an address of a server has none")
+            raise ConfigError("searxng=URL: leave out the part from ? on; the URL of a server has none")
         self._base = base.rstrip("/").removesuffix("/search")
         self._language = language
         self._headers = _authorisation(os.environ.get("SEARXNG_AUTH", ""))
@@ -51,12 +46,12 @@ class SearxNg:
         self.max_queries = max_queries
 
     def request(self, query: Query) -> ProviderRequest:
-        """Return the request that asks a query."""
-        told = {"q": query.text, "format": "json", "language": self._language, "pageno": query.page}
-        return ProviderRequest(f"{self._base}/search?{urlencode(told)}", self._headers)
+        """Return the request that sends a query."""
+        parameters = {"q": query.text, "format": "json", "language": self._language, "pageno": query.page}
+        return ProviderRequest(f"{self._base}/search?{urlencode(parameters)}", self._headers)
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read an answer; raises `ValueError` where the server does not answer in JSON."""
+        """Read a response; raise `ValueError` where it is not JSON."""
         answer = read_json(body, content_type, "the server must allow the format json in its settings.yml")
         hits = list(hits_in(list_in(answer, "results"), "url", "title", "content"))
         return bounded_hits(hits, more=bool(hits))

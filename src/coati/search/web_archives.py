@@ -1,8 +1,8 @@
 """The indexes of web archives as search engines: which files of a site they have seen, and when.
 
-Both are asked for a site (``search://wayback/?site=https://www.example.org/``) and answer with addresses that
-were no HTML, with type, size and the time at which each was last seen. They are told which site somebody
-looks at, so they are asked only by who wants it (``--hints``).
+A query names a site (``search://wayback/?site=https://www.example.org/``), and both answer with URLs that
+were not HTML, with type, size and the time at which each was last seen. They learn which site the user
+is interested in, so they are queried only on request (``--hints``).
 
 Written from the README of the Wayback CDX server (github.com/internetarchive/wayback, wayback-cdx-server) and
 from the index server of Common Crawl (index.commoncrawl.org, pywb's CDX server API).
@@ -12,22 +12,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from coati.readers.hits import Hit, Hits
-from coati.search.provider import ProviderRequest
-from coati.web.queries import Ability
+from coati.search.provider import HttpProvider, ProviderRequest
+from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, site_of
 
-if TYPE_CHECKING:
-    from coati.search.provider import HttpProvider
-    from coati.web.queries import Query
-
-# What is asked for at a time, and how many pages of it in one run: ten thousand files of a site are plenty.
+# How many results come at a time, and how many pages in one run: ten thousand files of a site are plenty.
 PAGE_HITS: Final = 1_000
 _MAX_QUERIES = 12
-# Both services ask to be used gently.
+# Both services want to be used gently.
 _DELAY_SECONDS = 3.0
 _DAY_CHARS = 8
 

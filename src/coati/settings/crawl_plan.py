@@ -71,7 +71,7 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 def _parameters(settings: RunSettings) -> StrategySettings:
     known = _usual_parameters(settings)
-    return with_discovery(known, settings) if settings.words else known
+    return with_discovery(known, settings) if settings.topic else known
 
 
 def _usual_parameters(settings: RunSettings) -> StrategySettings:

@@ -46,7 +46,7 @@ def discovery_settings(settings: RunSettings) -> DiscoverySettings:
         return tuple(provider.name for provider in providers if ability in provider.abilities)
 
     return DiscoverySettings(
-        words=settings.words,
+        topic=settings.topic,
         keyword_engines=able(Ability.KEYWORDS),
         related_engines=able(Ability.RELATED),
         backlink_engines=able(Ability.BACKLINKS),
@@ -91,8 +91,8 @@ def search_settings(settings: RunSettings) -> RunSettings:
 
     Raises `ConfigError` where the topic or an engine is missing.
     """
-    if not settings.words:
-        raise ConfigError("no topic: give it in a few words")
+    if not settings.topic:
+        raise ConfigError("no topic given: name it in a few words")
     if not settings.search:
         raise ConfigError(HOW_TO_GET_ONE)
     judged_urls(settings)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from coati.runs.failed_urls import next_retry, retries
 from coati.runs.snapshots import SnapshotForm
-from coati.settings.crawl_plan import crawl_plan, new_strategy
+from coati.settings.crawl_plan import CrawlResources, crawl_plan, new_strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from coati.live.plan import CrawlPlan
-    from coati.settings.crawl_plan import CrawlResources
     from coati.settings.run_settings import RunSettings
 
 
@@ -23,10 +23,11 @@ def retry_plans(settings: RunSettings, around: CrawlResources) -> Iterator[Crawl
     """
     if around.store is None:
         return
-    for name, urls in around.store.retries():
+    log = around.store.log.connection
+    for name, urls in retries(log):
         yield _plan(settings, around, name, urls)
     if settings.retry_failed:
-        name, urls = around.store.next_retry()
+        name, urls = next_retry(log)
         if urls:
             yield _plan(settings, around, name, urls)
 

@@ -161,7 +161,7 @@ class RunSettings:
         "Stop early when few targets are left to find: `off`, `careful`, `normal`, `eager`, or the number"
         " of targets per 1,000 further requests below which to stop.",
     )
-    words: str = _DISCOVER.setting(
+    topic: str = _DISCOVER.setting(
         "", TEXT, "The topic, as you would type it into a search box.", decides=True
     )
     search: tuple[str, ...] = _DISCOVER.setting(
@@ -380,7 +380,7 @@ class RunSettings:
         parse_types(self.types)
         for goal in self.goal:
             build_goal(goal)
-        if self.strategy in DISCOVERY and self.urls and not self.words:
+        if self.strategy in DISCOVERY and self.urls and not self.topic:
             raise ConfigError(f"{self.strategy} searches for repositories: use `coati discover`")
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)

@@ -16,7 +16,7 @@ class Section(StrEnum):
     """Under which heading a setting is explained."""
 
     WHAT = "What to collect"
-    DISCOVER = "How to search for repositories (coati discover)"
+    DISCOVER = "How to search for repositories"
     WHERE = "Where to look"
     HOW_MUCH = "How much to spend"
     HOW = "How to make requests"
@@ -26,8 +26,8 @@ class Section(StrEnum):
         self, default: T, kind: SettingType, about: str, *, decides: bool = False, of_run: bool = True
     ) -> T:
         """Declare a setting of this section as a field; `Setting` explains the arguments."""
-        told = {"group": self, "kind": kind, "about": about, "decides": decides, "of_run": of_run}
-        made: T = field(default=default, metadata=told)
+        metadata = {"group": self, "kind": kind, "about": about, "decides": decides, "of_run": of_run}
+        made: T = field(default=default, metadata=metadata)
         return made
 
 

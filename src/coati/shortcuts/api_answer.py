@@ -47,7 +47,7 @@ class ApiAnswer:
 
     @cached_property
     def json(self) -> object:
-        """The body as JSON; None where it is none, cut off, nested too deeply, or of too many values."""
+        """The body as JSON; None where it is not JSON, cut off, nested too deeply, or of too many values."""
         if sum(map(self.text.count, "{[,")) > MAX_VALUES:
             return None
         try:
@@ -62,7 +62,7 @@ class ApiAnswer:
 
 
 def at(value: object, *keys: str) -> object:
-    """Return what stands at nested keys; None where there is nothing.
+    """Return the value at nested keys; None where there is nothing.
 
     >>> at({"a": {"b": 1}}, "a", "b"), at([], "a")
     (1, None)
@@ -75,7 +75,7 @@ def at(value: object, *keys: str) -> object:
 
 
 def text_at(value: object, *keys: str) -> str:
-    """Return a text that stands at nested keys, on one line and of sensible length; empty if none.
+    """Return the text at nested keys, on one line and of sensible length; empty if there is none.
 
     Texts in several languages give the first one, texts with markup lose it.
 
@@ -96,7 +96,7 @@ def text_at(value: object, *keys: str) -> str:
 
 
 def address_at(value: object, *keys: str) -> str:
-    """Return an address that stands at nested keys, as it is written; empty where there is none."""
+    """Return the URL at nested keys, as it is written; empty where there is none."""
     found = at(value, *keys)
     if isinstance(found, dict):
         found = found.get("href") or found.get("url") or found.get("@id")
@@ -104,7 +104,7 @@ def address_at(value: object, *keys: str) -> str:
 
 
 def count_at(value: object, *keys: str) -> int | None:
-    """Return a whole number that stands at nested keys, also where it is written as a text."""
+    """Return the whole number at nested keys, also where it is written as a text."""
     found = at(value, *keys)
     if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 12:  # noqa: PLR2004
         return int(found)

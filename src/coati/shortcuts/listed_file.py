@@ -1,4 +1,4 @@
-"""One file of an API's list, with all that is told of it, as a link."""
+"""One file of an API's list, with all that the list says of it, as a link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def listed_file(  # noqa: PLR0913 - each by name
     licence: str = "",
     heading: str = "",
 ) -> Listed:
-    """Make the link of a file; its format stands in the text around it, where strategies look for it.
+    """Make the link of a file; its format is in the text around it, where strategies look for it.
 
     >>> listed_file("/a?id=7", ("ckan", "resource", "url"), "Taxes", form="CSV").context
     'Taxes (CSV)'

@@ -1,4 +1,4 @@
-"""Which software made a page, and where its API can be asked: from what was fetched already."""
+"""Which software made a page, and the URLs of its API: from what was fetched already."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Recognised(NamedTuple):
     """One software that a page shows.
 
     ``addresses`` are where its API lists files, absolute, the best first; none where it has no public list.
-    ``sure`` says that the page shows that the API is there; otherwise asking is a try.
+    ``sure`` says that the page shows that the API is there; otherwise a request is a try.
     """
 
     profile: str

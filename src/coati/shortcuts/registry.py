@@ -31,7 +31,7 @@ from coati.shortcuts.software.wordpress import WordPress
 if TYPE_CHECKING:
     from coati.shortcuts.profile import Profile
 
-# The order in which they are asked: catalogues before what they may be built upon.
+# The order in which they are tried: catalogues before what they may be built upon.
 PROFILES: Final[tuple[Profile, ...]] = (
     Ckan(), Dkan(), Socrata(), OpenDataSoft(), ArcgisHub(), Dataverse(), InvenioRdm(), Dspace(), Eprints(),
     GeoNetwork(), Nada(), PxWeb(), Sdmx(), WordPress(), Drupal(), Plone(), TYPO3, JOOMLA, SharePoint(),
@@ -44,7 +44,7 @@ _MEMBERS = ("name", "title", "written_from", "recognise", "reads", "read")
 def checked_profile(made: object, path: str) -> Profile:
     """Return the profile that a user named by its path: a class without arguments, or an instance.
 
-    Raises `ConfigError` where it is none.
+    Raises `ConfigError` where it is not a profile.
     """
     if inspect.isclass(made):
         made = made_by(made, "profile", path)

@@ -13,7 +13,7 @@ from coati.web.urls import host_of, resolve
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-# How much of a page is looked at: what software says of itself stands near the top.
+# How much of a page is looked at: what software says of itself is near the top.
 MAX_SEEN_BYTES: Final = 256 * 1024
 _MAX_TAGS = 2_000
 
@@ -66,7 +66,7 @@ class SeenPage:
         return [href for _, tag in self._tags if part in (href := tag.get("href", ""))]
 
     def has(self, *parts: str) -> bool:
-        """Tell whether one of these texts stands in the page, as it is written."""
+        """Tell whether one of these texts is in the page, as it is written."""
         return any(part in self.text for part in parts)
 
     def loads(self, path: str) -> bool:

@@ -51,7 +51,7 @@ class Shortcuts:
         self._profiles = list(profiles)
 
     def offers(self, url: str, headers: Headers, body: bytes, *, is_start: bool) -> list[Listed]:
-        """Return what an HTML page offers: addresses of APIs first, then files that it describes."""
+        """Return what an HTML page offers: URLs of APIs first, then files that it describes."""
         offered: list[Listed] = []
         if is_start or path_of(url) == "/":
             offered += self._entries(SeenPage.of(url, headers, body))
@@ -61,11 +61,11 @@ class Shortcuts:
         return offered
 
     def reads(self, url: str) -> bool:
-        """Tell whether an address is a list of one of the profiles."""
+        """Tell whether a URL is a list of one of the profiles."""
         return self._reader_of(url) is not None
 
     def read(self, url: str, body: bytes, content_type: str, headers: Headers) -> ReadAnswer:
-        """Read the answer of an API; what is damaged, or another thing than was asked for, lists nothing."""
+        """Read the response of an API; what is damaged, or not what was requested, lists nothing."""
         profile = self._reader_of(url)
         if profile is None:
             return ReadAnswer(iter(()), truncated=False)
@@ -87,7 +87,7 @@ class Shortcuts:
     def _ask(self, profile: Profile, page: SeenPage) -> Sequence[ApiEntry]:
         try:
             return list(profile.recognise(page) or ())
-        except Exception as error:  # noqa: BLE001 - somebody else's profile: the crawl is worth more
+        except Exception as error:  # noqa: BLE001 - a profile of the user: the crawl is worth more
             self._leave_out(profile, error)
             return ()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
@@ -63,9 +63,6 @@ class ApiRequest:
         head, _, query = self.url.partition("?")
         kept = [part for part in query.split("&") if part and unquote(part.partition("=")[0]) != name]
         return f"{head}?{'&'.join([*kept, f'{name}={value}'])}"
-
-
-Answers = dict[str, "Callable[[ApiRequest, Sequence[ApiFile]], Response]"]
 
 
 def _json(value: object, headers: tuple[tuple[str, str], ...] = ()) -> Response:
@@ -341,25 +338,52 @@ def _sdmx(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     return _xml(f"<mes:Structure>{flows}</mes:Structure>")
 
 
-ANSWERS: Final[Answers] = {
-    "wordpress": _wordpress,
-    "drupal": _drupal,
-    "plone": _plone,
-    "sharepoint": _sharepoint,
-    "ckan": _ckan,
-    "dkan": _dkan,
-    "socrata": _socrata,
-    "opendatasoft": _opendatasoft,
-    "arcgis-hub": _dcat,
-    "dataverse": _dataverse,
-    "invenio-rdm": _invenio,
-    "dspace": _dspace,
-    "eprints": _oai,
-    "oai-pmh": _oai,
-    "geonetwork": _geonetwork,
-    "nada": _nada,
-    "pxweb": _pxweb,
-    "sdmx": _sdmx,
-    "dcat": _dcat,
+class Software(NamedTuple):
+    """A software with an API: the path of its list, what answers there, and how a page shows the software.
+
+    A page shows it by a header, by its generator, or by something in its head that is not a link to follow.
+    """
+
+    path: str
+    answer: Callable[[ApiRequest, Sequence[ApiFile]], Response]
+    generator: str = ""
+    header: tuple[str, str] | None = None
+    head: str = ""
+
+
+SOFTWARE: Final = {
+    "wordpress": Software(
+        "/wp-json/wp/v2/media", _wordpress, header=("Link", '</wp-json/>; rel="https://api.w.org/"')
+    ),
+    "drupal": Software("/jsonapi/file/file", _drupal, generator="Drupal 10"),
+    "plone": Software("/++api++/@search", _plone, generator="Plone"),
+    "sharepoint": Software(
+        "/_api/search/query", _sharepoint, header=("MicrosoftSharePointTeamServices", "16.0.0.0")
+    ),
+    "ckan": Software("/api/3/action/package_search", _ckan, generator="ckan 2.10.4"),
+    "dkan": Software(
+        "/api/1/metastore/schemas/dataset/items",
+        _dkan,
+        head='<meta name="generator" content="Drupal 10"><link href="/modules/contrib/dkan/x.css">',
+    ),
+    "socrata": Software("/api/catalog/v1", _socrata, header=("X-Socrata-RequestId", "x")),
+    "opendatasoft": Software(
+        "/api/explore/v2.1/catalog/datasets",
+        _opendatasoft,
+        head='<script src="https://static.opendatasoft.com/x.js"></script>',
+    ),
+    "arcgis-hub": Software(
+        "/api/feed/dcat-us/1.1.json", _dcat, head='<link href="https://hubcdn.arcgis.com/x.css">'
+    ),
+    "dataverse": Software("/api/search", _dataverse, head='<link href="/dataverse.xhtml">'),
+    "invenio-rdm": Software("/api/records", _invenio, generator="InvenioRDM 12"),
+    "dspace": Software("/server/api/discover/search/objects", _dspace, generator="DSpace 7.6"),
+    "eprints": Software("/cgi/oai2", _oai, generator="EPrints 3.4.5"),
+    "oai-pmh": Software("/oai", _oai, head='<link href="/oai?verb=Identify">'),
+    "geonetwork": Software("/geonetwork/srv/eng/csw", _geonetwork, generator="GeoNetwork 4.4"),
+    "nada": Software("/index.php/api/catalog/search", _nada, generator="NADA"),
+    "pxweb": Software("/api/v2/tables", _pxweb, generator="PxWeb"),
+    "sdmx": Software("/rest/dataflow/all/all/latest", _sdmx, head='<link href="/rest/dataflow">'),
+    "dcat": Software("/data.json", _dcat, head='<link href="/data.json">'),
 }
 """By the name of the profile."""

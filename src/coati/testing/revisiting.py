@@ -59,7 +59,7 @@ class RevisitInTurn:
         self._out_links: dict[int, list[int]] = {}
         self._turn = 0
         for url in start_urls:
-            self._meet(url)
+            self._add_url(url)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Take what was deferred and may be asked again, else what is new, else what is due for a visit."""
@@ -92,7 +92,7 @@ class RevisitInTurn:
             if due == number:
                 del self._due[place]
                 return due
-        raise ValueError(f"{url} does not wait to be asked for")
+        raise ValueError(f"{url} is not waiting to be requested")
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Meet the links of a page, count what changed, and let the URL wait for its next visit."""
@@ -101,7 +101,7 @@ class RevisitInTurn:
             self._deferred.push(Method.GET, self._urls[number], number, outcome.until)
             return ()
         if isinstance(outcome, Redirect):
-            self._meet(outcome.location)
+            self._add_url(outcome.location)
         if not isinstance(outcome, Page | Target | Other | Unchanged):
             return ()
         self._changes[number] = self._count_changes(number, outcome)
@@ -110,7 +110,7 @@ class RevisitInTurn:
             self._due.append((now + self._every_seconds, number))
         if isinstance(outcome, Page):
             for url in outcome.links.urls:
-                self._meet(url)
+                self._add_url(url)
         return [Settlement(request_id, float(self._changes[number]))]
 
     def _count_changes(self, number: int, outcome: Outcome) -> int:
@@ -150,7 +150,7 @@ class RevisitInTurn:
         """Name the only arm there is."""
         return f"all links ({arm})"
 
-    def _meet(self, url: str) -> None:
+    def _add_url(self, url: str) -> None:
         if url not in self._numbers:
             self._numbers[url] = len(self._urls)
             self._new.append(len(self._urls))

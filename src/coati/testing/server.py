@@ -286,8 +286,8 @@ class _Connection(asyncio.Protocol):
         if self._transport is None or not hasattr(socket, "TCP_INFO"):
             return 0.0
         connection: socket.socket = self._transport.get_extra_info("socket")
-        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
-        milliseconds: int = _LAST_DATA_RECEIVED.unpack_from(told, _LAST_DATA_RECEIVED_AT)[0]
+        tcp_info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+        milliseconds: int = _LAST_DATA_RECEIVED.unpack_from(tcp_info, _LAST_DATA_RECEIVED_AT)[0]
         return milliseconds / 1000
 
     def _next_request(self) -> None:

@@ -10,6 +10,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from coati.archive.sources.file_types import media_type_of
 from coati.strategies.chance import draw
 from coati.testing.section_families import FAMILIES
 from coati.testing.site_graph import Role
@@ -19,15 +20,9 @@ if TYPE_CHECKING:
 
     from coati.testing.site_graph import SiteGraph
 
-FILE_TYPES = (
-    ("csv", "text/csv"),
-    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    ("pdf", "application/pdf"),
-    ("json", "application/json"),
-    ("zip", "application/zip"),
-    ("ods", "application/vnd.oasis.opendocument.spreadsheet"),
-    ("xls", "application/vnd.ms-excel"),
-    ("xml", "application/xml"),
+FILE_TYPES = tuple(
+    (extension, media_type_of(f"file.{extension}", b""))
+    for extension in ("csv", "xlsx", "pdf", "json", "zip", "ods", "xls", "xml")
 )
 
 OTHER_TYPES = (

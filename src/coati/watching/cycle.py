@@ -9,7 +9,7 @@ from coati.jobs.notebook_tables import pairs_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
 from coati.readers.entry_dates import ENTRY_DATES, entry_dates
-from coati.runs.changes_file import read_changes, write_new
+from coati.runs.changes_file import Change, read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
@@ -28,7 +28,7 @@ from coati.times import to_iso
 from coati.version import __version__
 from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
-from coati.watching.known_pages import MOST_PAGES
+from coati.watching.known_pages import MOST_PAGES, KnownPages
 from coati.watching.one_cycle import OneCycle
 from coati.web.facts import EXTRACTORS, FEEDS
 from coati.web.likely_extensions import likely_extensions
@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
-    from coati.runs.changes_file import Change
     from coati.settings.run_settings import RunSettings
-    from coati.watching.known_pages import KnownPages
     from coati.watching.watch_options import WatchOptions
 
 # Of this many pages that were visited in a cycle, a site whose pages are nearly all gone has moved.
@@ -135,7 +133,7 @@ def run_cycle(
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
-        trouble = _clock_behind(store.last_logged_time, clock(), options.every)
+        trouble = _clock_behind(store.log.last_time(), clock(), options.every)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
         plan = replace(_plan(settings, known, options, resources), new_strategy=new_strategy, clock=clock)
@@ -227,16 +225,16 @@ def _clock_behind(last_logged: float, now: float, every: float) -> list[str]:
     if last_logged - now < every:
         return []
     then, here = to_iso(last_logged), to_iso(now)
-    told = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
-    return [told + " If the clock was wrong then, begin another watch with --out"]
+    message = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
+    return [message + " If the clock was wrong then, begin another watch with --out"]
 
 
 def _backlog(waiting: int, follow: int) -> list[str]:
     """Say that more new links come than are followed."""
     if not follow or waiting <= _MANY_CYCLES * follow:
         return []
-    told = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
-    return [told + " Pages take turns, so that none is left out; raise --follow to keep up"]
+    message = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
+    return [message + " Pages take turns, so that none is left out; raise --follow to keep up"]
 
 
 def _last_event(folder: Path) -> int:

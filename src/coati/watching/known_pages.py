@@ -16,7 +16,7 @@ from coati.errors import CoatiError, ConfigError, UsageError
 from coati.harvesting.seeds import read_seeds
 from coati.readers.robots import robots_url
 from coati.reporting.restored_strategy import restored_strategy, settings_of
-from coati.runs.last_visit import Visited
+from coati.runs.last_visit import LastVisit
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.validators import Validators
@@ -117,10 +117,10 @@ class KnownPages:
     value: LinkValue = lambda _link, _page: _LIKE_A_PAGE
     whole_site: bool = False
 
-    def earlier(self, url: str) -> Visited | None:
+    def earlier(self, url: str) -> LastVisit | None:
         """Tell what the crawl was given of a file; pages are asked for in full, to compare their links."""
         file = self.files.get(url)
-        return None if file is None else Visited(gave=True, validators=file.validators)
+        return None if file is None else LastVisit(gave=True, validators=file.validators)
 
 
 def read_known(sources: Sequence[Path]) -> KnownPages:

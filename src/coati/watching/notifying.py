@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import aiohttp
 
 from coati.errors import ConfigError
 from coati.jobs.external_command import ExternalCommand
-from coati.runs.changes_file import read_changes
+from coati.runs.changes_file import Change, read_changes
 from coati.runs.durable import append_lines
 from coati.units import format_count, format_seconds
 from coati.web.urls import normalise
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Self
 
     from coati.live.stop_signal import StopSignal
-    from coati.runs.changes_file import Change
 
 TOLD = "told.txt"
 # What a command or a server may take for one change.
@@ -63,13 +61,13 @@ def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | 
     """Report what was not reported yet, until ``stop`` is set; returns what went wrong, in words."""
     if not listeners:
         return []
-    told = _told(folder)
-    untold = [change for change in read_changes(folder) if change.id not in told]
+    notified = _notified(folder)
+    pending = [change for change in read_changes(folder) if change.id not in notified]
     wrong = []
     unreached = 0
-    for done, change in enumerate(untold):
+    for done, change in enumerate(pending):
         if unreached == UNREACHED:
-            left = format_count(len(untold) - done, "other change")
+            left = format_count(len(pending) - done, "other change")
             wrong.append(f"{left} will be reported after the next cycle")
             break
         if stop is not None and stop.is_set:
@@ -87,7 +85,7 @@ def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | 
     return wrong
 
 
-def _told(folder: Path) -> set[str]:
+def _notified(folder: Path) -> set[str]:
     path = folder / TOLD
     return set(path.read_text(encoding="ascii", errors="replace").split()) if path.is_file() else set()
 

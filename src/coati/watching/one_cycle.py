@@ -28,7 +28,7 @@ class OneCycle(WrappedStrategy):
         if not self._is_limited:
             self._is_limited = True
             watch = self._watch
-            only_looks = watch.cycles_begun == 0 and not watch.has_looked
+            only_looks = watch.cycles_begun == 0 and not watch.first_look_done
             # Before its time none begins, and nobody waits for it: cron comes again.
             begins = not only_looks and watch.is_due(now)
             watch.stop_after(watch.cycles_begun + int(begins))

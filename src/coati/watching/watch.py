@@ -15,7 +15,7 @@ from coati.runs.layout import Layout, holds_run, is_free
 from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
 from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
-from coati.watching.known_pages import read_known
+from coati.watching.known_pages import KnownPages, read_known
 from coati.watching.notifying import ChangeListeners, report_changes
 from coati.watching.watch_options import (
     FILE_NAME,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from coati.live.plan import CrawlPlan
     from coati.live.progress import OnProgress
     from coati.live.stop_signal import StopSignal
-    from coati.watching.known_pages import KnownPages
 
 
 # What a watch that was killed in its first moments leaves behind.

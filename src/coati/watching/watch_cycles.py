@@ -7,17 +7,18 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.errors import ConfigError
 from coati.jobs.arguments import PathText, count_of, texts_of
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
 from coati.jobs.runs import Run
+from coati.live.progress import OnProgress
 from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import Change
 from coati.runs.errors import RunLockedError
@@ -27,9 +28,6 @@ from coati.watching.cycle import CycleResult
 from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
 from coati.watching.watch_options import WATCH_OPTIONS, WatchKeywords
-
-if TYPE_CHECKING:
-    from coati.live.progress import OnProgress
 
 # The exit code of a watch whose site has other addresses now.
 MOVED = 3
@@ -136,10 +134,10 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     )
     stop = stop or StopSignal()
     view = CrawlView(place.known.settings.budget)
-    with shown(view, quiet=not is_shown(show_progress)) as show:
+    with progress_shown(view, quiet=not is_shown(show_progress)) as show:
         callbacks = CycleCallbacks(on_cycle=on_cycle, on_progress=both(show, on_progress))
         listeners = ChangeListeners.named(exec, notify)
-        return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
+        return run_with_own_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
 
 
 def watch_cycles(

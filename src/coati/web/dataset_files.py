@@ -1,4 +1,4 @@
-"""Which links lead to files of data, told by the URL alone: what verifies a data repository.
+"""Which links lead to files of data, judged by the URL alone: what verifies a data repository.
 
 The formats are those that the DSDD paper (CIKM 2021) names, with their relatives; its own expressions are not
 published. Files that pages need for themselves (manifests, feeds, sitemaps) are none.
@@ -57,7 +57,7 @@ def is_dataset_file(url: str) -> bool:
 
 
 def told_format(text: str) -> str:
-    """Name the format of data that the text beside a link ends with, as lists of APIs tell it; else empty.
+    """Name the format of data that the text beside a link ends with, as lists of APIs give it; else empty.
 
     >>> [told_format(text) for text in ("Taxes (CSV)", "Taxes (text/csv)", "Plan (PDF)", "CSV")]
     ['csv', 'csv', '', '']

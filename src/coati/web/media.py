@@ -114,7 +114,7 @@ _PAGE_PARTS = frozenset({
 
 
 def can_be_wanted(media_type: str) -> bool:
-    """Tell whether files of a type may be what somebody collects: no pages, pictures, films or fonts.
+    """Tell whether files of a type may be worth collecting: not pages, pictures, films or fonts.
 
     >>> can_be_wanted("application/geo+json"), can_be_wanted("font/woff2")
     (True, False)
@@ -211,7 +211,7 @@ def parse_types(text: str) -> TargetTypes:
 
 
 def _unknown_type(name: str) -> ConfigError:
-    """Build the error for a name that is none of a preset; most often it is an extension without its dot."""
+    """Build the error for an unknown preset; most often it is an extension without its dot."""
     if name.isalnum() and name.isascii() and not difflib.get_close_matches(name, PRESETS):
         return ConfigError(
             f"unknown target type {name!r}; did you mean '.{name}'? An extension starts with a dot."

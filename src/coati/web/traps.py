@@ -9,12 +9,12 @@ bringing targets is never cut, however large it is.
   at, and nothing came of it.
 - Too deep: a page was reached through more than ``max_chain`` pages of its own shape, and this many answers
   of that shape have brought nothing.
-- Duplicate: the URL differs from one that was met by a session id only; or its shape has given the same page
-  ``max_equal_pages`` times in a row; or it stands on a page that was seen so often already. Pages are
-  compared without their own address. A few equal pages are no reason: the same frameset may stand in many
+- Duplicate: the URL differs from a known one by a session id only; or its shape has given the same page
+  ``max_equal_pages`` times in a row; or it is on a page that was seen that often already. Pages are compared
+  without their own URL. A few equal pages are not a reason: the same frameset may be in many
   folders, and leads to other pages from each of them.
 
-Memory is bounded: of shapes and of links, those met last are remembered. What is forgotten is only ever
+Memory is bounded: of shapes and of links, the latest are remembered. What is forgotten is only ever
 counted too low, so that less is dropped.
 """
 
@@ -37,7 +37,7 @@ _FOLDED = re.compile(
 )
 
 # How much of what was admitted has to be looked at before a shape can be called endless: a list of ten
-# thousand data sets may well be read before the first of them is asked for.
+# thousand data sets may well be read before the first of them is requested.
 _LOOKED_AT = 0.1
 
 # A target speaks for the pages on the way to it, of this many shapes: list, data set, its files.
@@ -47,7 +47,7 @@ _SHAPES = 1 << 14
 _LINKS = 1 << 16
 _BODIES = 1 << 16
 
-# Shorter addresses ("/", "/a") stand in any page for many reasons.
+# Shorter URLs ("/", "/a") are in any page for many reasons.
 _OWN_ADDRESS_CHARS = 4
 
 
@@ -103,7 +103,7 @@ V = TypeVar("V")
 
 
 class _Recent(Generic[K, V]):
-    """What was met last, between ``size`` and twice as many entries."""
+    """The latest entries, between ``size`` and twice as many."""
 
     __slots__ = ("_new", "_old", "_size")
 
@@ -131,7 +131,7 @@ class _Recent(Generic[K, V]):
 class _Shape:
     """What is known of one shape; ``admitted`` and ``barren`` count since it last brought a target."""
 
-    asked: bool = False
+    requested: bool = False
     admitted: int = 0
     barren: int = 0
     # The last page: how many links it had, what it said, and how often that came in a row.
@@ -151,14 +151,15 @@ class _Origin:
 class TrapWatch:
     """Watches one crawl.
 
-    For each answer call `answered`; for a page then `sift`, with those of its links that are new to the run.
+    For each response, call `answered`; for a page, then call `filter_links` with its links and the places of
+    those that are new to the run.
 
     >>> watch = TrapWatch(TrapSettings(max_urls_per_shape=1))
     >>> watch.answered("http://example.org/day/1", is_target=False)
-    >>> watch.sift("http://example.org/day/1", b"", ["http://example.org/day/2"], [0])
+    >>> watch.filter_links("http://example.org/day/1", b"", ["http://example.org/day/2"], [0])
     {}
     >>> watch.answered("http://example.org/day/2", is_target=False)
-    >>> watch.sift("http://example.org/day/2", b"", ["http://example.org/day/3"], [0])
+    >>> watch.filter_links("http://example.org/day/2", b"", ["http://example.org/day/3"], [0])
     {0: <Trap.ENDLESS: 'trap: endless pages'>}
     """
 
@@ -171,9 +172,9 @@ class TrapWatch:
         self._bodies: _Recent[int, int] = _Recent(_BODIES)
 
     def answered(self, url: str, *, is_target: bool) -> None:
-        """Count an answer, whatever it was; a target speaks for its own shape and for those on its way."""
+        """Count a response of any kind; a target is evidence for its own shape and for those on its way."""
         shape = self._shape(url)
-        shape.asked = True
+        shape.requested = True
         if not is_target:
             shape.barren += 1
             return
@@ -183,7 +184,7 @@ class TrapWatch:
             if paid.body is not None:
                 self._bodies.put(paid.body, 0)
 
-    def sift(
+    def filter_links(
         self,
         page_url: str,
         body: bytes,
@@ -192,7 +193,7 @@ class TrapWatch:
         *,
         visited: bool = False,
     ) -> dict[int, Trap]:
-        """Say which links of a page are not to be followed, by their place among ``urls``.
+        """Return the links of a page that must not be followed, by their place among ``urls``.
 
         ``fresh`` are the places of links that are new to the run, each URL once; all others are left alone.
         A page that was ``visited`` before is expected to be like itself.
@@ -212,11 +213,11 @@ class TrapWatch:
             trap = Trap.DUPLICATE if worn_out else self._judge(url, shape, own, origin)
             if trap is None:
                 self._admit(url, shape, origin)
-                promising = promising or not shape.asked
+                promising = promising or not shape.requested
             else:
                 traps[place] = trap
         if promising and own.barren and not visited:
-            # Nobody knows yet what comes of such links: breadth first, a thousand data sets are seen before
+            # It is not known yet where such links lead: breadth first, a thousand data sets are seen before
             # the first of their files.
             own.barren -= 1
         return traps
@@ -246,7 +247,7 @@ class TrapWatch:
             self._sessions.put(hash(free), True)
 
     def _is_session_twin(self, url: str) -> bool:
-        """Tell whether a URL was met with another session id, or with one where this has none."""
+        """Tell whether a URL is known with another session id, or with one where this has none."""
         free = session_free(url)
         if free == url and not self._sessions:
             return False

@@ -29,7 +29,7 @@ from tests.strategies.discovery.small_web import (
 WEB = small_web()
 MODEL = model_of_examples(examples())
 SETTINGS = DiscoverySettings(
-    words="rain",
+    topic="rain",
     keyword_engines=("stub",),
     related_engines=("stub",),
     backlink_engines=("stub",),
@@ -242,7 +242,7 @@ def test_says_which_words_speak_for_a_page() -> None:
 
 @pytest.mark.parametrize("name", ["dsdd", "bd"])
 def test_keeps_the_contract(name: str) -> None:
-    settings = StrategySettings(discovery=replace(SETTINGS, words="data"), start_model=MODEL)
+    settings = StrategySettings(discovery=replace(SETTINGS, topic="data"), start_model=MODEL)
     sites = {key: site for key, site in default_sites().items() if key.startswith(("errors", "start page"))}
     check_strategy(
         lambda site, seed: build_strategy(name, [site.start_url], seed, settings=settings), sites, (1, 4)

@@ -54,7 +54,7 @@ def test_what_was_stopped_goes_on_as_if_it_had_not_been(kind: type[Dsdd], in_fli
 
 @pytest.mark.parametrize("name", ["search-engine", "disco", "ache", "prospect"])
 def test_keeps_the_contract(name: str) -> None:
-    settings = StrategySettings(discovery=replace(SETTINGS, words="data"), start_model=MODEL)
+    settings = StrategySettings(discovery=replace(SETTINGS, topic="data"), start_model=MODEL)
     sites = {key: site for key, site in default_sites().items() if key.startswith("errors")}
     check_strategy(
         lambda site, seed: build_strategy(name, [site.start_url], seed, settings=settings), sites, (4,)

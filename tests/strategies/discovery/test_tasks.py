@@ -16,7 +16,7 @@ class SomeHosts:
     def ready(self, host: str) -> bool:
         return host not in self.busy
 
-    def woken(self) -> Sequence[str]:
+    def take_ready(self) -> Sequence[str]:
         woken, self._woken = self._woken, []
         return woken
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import math
 import statistics
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from coati.model import (
@@ -19,7 +21,7 @@ from coati.model import (
     Target,
 )
 from coati.strategies.baselines.simple_orders import breadth_first
-from coati.strategies.scent.link_scores import Aim
+from coati.strategies.scent.link_scores import Aim, LinkScores
 from coati.strategies.scent.scent import Scent, ScentSettings
 from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
@@ -35,7 +37,7 @@ MENU = ("html", "body", "nav", "a")
 
 
 def test_contract_with_kinds_that_are_told_apart_coarsely() -> None:
-    settings = ScentSettings(most_kinds=8)
+    settings = ScentSettings(most_queues=8)
     check_strategy(lambda site, seed: Scent([site.start_url], seed, settings), seed=3)
 
 
@@ -397,7 +399,7 @@ def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
 
 def scores_of(strategy: Scent) -> list[float]:
     """Return the scores that the kinds of links have, by place."""
-    return [float(score) for score in strategy.save()["kinds_scores"]]
+    return [float(score) for score in strategy.save()["queues_scores"]]
 
 
 def test_a_kind_is_worth_less_while_a_link_of_it_is_asked_for() -> None:
@@ -444,6 +446,40 @@ def test_many_good_links_promise_more_than_one() -> None:
         return expected
 
     assert promise(40) > 2 * promise(3)
+
+
+def test_what_it_tells_is_the_mean_of_what_its_best_links_promise() -> None:
+    site = generate_site(SiteParameters(pages=60), seed=3)
+    responder, strategy = Responder(site), Scent([site.start_url], 5)
+    for _ in range(40):
+        request = must_ask(strategy)
+        strategy.observe(request.id, responder.outcome(request), 0.0)
+        outlook, expected = strategy.outlook(30), strategy.expects()
+        assert outlook is not None
+        assert expected is not None
+        assert math.isclose(expected, outlook.promised / 30, rel_tol=1e-5)
+
+
+def test_what_it_tells_costs_the_same_however_many_queues_of_links_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    strategy = Scent([START])
+    chores = [Link(f"{START}{'x' * number}/p.html", FILES, "y" * number) for number in range(1, 600)]
+    files = [Link(f"{START}{number}.csv", FILES) for number in range(40)]
+    strategy.observe(must_ask(strategy).id, page(*chores, *files), 0.0)
+    scored = []
+    scores = LinkScores.scores
+
+    def counted(self: LinkScores, columns: npt.NDArray[np.uint32], hope: float) -> npt.NDArray[np.float32]:
+        scored.append(columns.shape[1])
+        return scores(self, columns, hope)
+
+    monkeypatch.setattr(LinkScores, "scores", counted)
+    expected, outlook = strategy.expects(), strategy.outlook(30)
+    assert expected is not None
+    assert outlook is not None
+    assert math.isclose(expected, outlook.promised / 30, rel_tol=1e-5)
+    assert scored[0] <= 256 < scored[1]
 
 
 def test_links_that_are_surely_files_are_not_judged_again_until_one_is_none() -> None:

@@ -46,7 +46,7 @@ def date_of(capture: Capture) -> float | None:
 
 
 def to_record(capture: Capture, url: str) -> DecodedRecord:
-    """Turn a response or a resource into a record; raises `ValueError` where that cannot be."""
+    """Turn a response or a resource into a record; raise `ValueError` where that cannot be."""
     status = _status(capture)
     by_name: dict[str, str] = {}
     for name, value in capture.headers:

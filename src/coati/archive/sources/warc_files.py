@@ -1,6 +1,6 @@
 """WARC files of other tools: wget, Heritrix, Browsertrix, warcio and our own.
 
-What is read: HTTP responses, resources with a web address, and revisits. Everything else (requests, metadata,
+What is read: HTTP responses, resources with a URL, and revisits. Everything else (requests, metadata,
 notes of the tools to themselves) is skipped, as is "not modified": it says nothing new.
 """
 
@@ -17,7 +17,7 @@ from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.captures import address_of, to_record
 from coati.archive.sources.digests import has_payload
 from coati.archive.sources.revisits import Revisits
-from coati.archive.sources.source import DamagedPart, Progress, Report, SourceOptions, unreported
+from coati.archive.sources.source import DamagedPart, ProgressCallback, Report, SourceOptions, unreported
 from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
@@ -71,7 +71,7 @@ class WarcFiles:
             origin=f"{names[0]}{more}",
         )
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         """Return what the files hold; revisits come last, when their bodies have been found."""
         for damage in self._known_damage:
             report(damage)

@@ -19,7 +19,7 @@ _FEED = "/api/feed/dcat-us/1.1.json"
 
 
 class ArcgisHub:
-    """Downloads of the feed; many are made when they are first asked for, and come a little later."""
+    """Downloads of the feed; many are made when they are first requested, and come a little later."""
 
     name = "arcgis-hub"
     title = "ArcGIS Hub"

@@ -27,7 +27,7 @@ class Dataverse:
     written_from = "Search API of Dataverse 6: guides.dataverse.org/en/latest/api/search.html"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the addresses of its pages together with what they load."""
+        """Recognise it by the URLs of its pages together with what they load."""
         if not page.has("/dataverse.xhtml", "dataverse_project_logo", "/resources/js/dv_", "dataverseHeader"):
             return None
         return [ApiEntry(page.at(_SEARCH), "search")]

@@ -27,7 +27,7 @@ _MADE = frozenset({"TEXT", "THUMBNAIL", "LICENSE", "SWORD", "METADATA"})
 
 
 class Dspace:
-    """Bitstreams of items; OAI-PMH stands behind, where REST is closed."""
+    """Bitstreams of items; OAI-PMH is the fallback, where REST is closed."""
 
     name = "dspace"
     title = "DSpace"

@@ -17,7 +17,7 @@ _OAI = "/cgi/oai2?verb=ListRecords&metadataPrefix=oai_dc"
 
 
 class Eprints:
-    """Only where to ask: what is answered is read as OAI-PMH."""
+    """Only the URLs: responses are read as OAI-PMH."""
 
     name = "eprints"
     title = "EPrints"

@@ -1,4 +1,4 @@
-"""GeoNetwork: a catalogue service (CSW) that can be asked by an address, and names each record's files."""
+"""GeoNetwork: a catalogue service (CSW) that is queried by a URL, and names each record's files."""
 
 from __future__ import annotations
 

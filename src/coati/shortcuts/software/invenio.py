@@ -1,4 +1,4 @@
-"""InvenioRDM: the records API; each record tells its files, or at least its page."""
+"""InvenioRDM: the records API; each record names its files, or at least its page."""
 
 from __future__ import annotations
 

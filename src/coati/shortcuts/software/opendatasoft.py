@@ -45,7 +45,7 @@ class OpenDataSoft:
         for entry in found:
             about = at(entry, "metas", "default")
             heading = text_at(about, "title")
-            told = {
+            details = {
                 "modified": text_at(about, "modified") or text_at(about, "data_processed"),
                 "licence": text_at(about, "license"),
                 "heading": heading,
@@ -53,10 +53,10 @@ class OpenDataSoft:
             number = quote(text_at(entry, "dataset_id"), safe="")
             if number and at(entry, "has_records") is not False:
                 export = f"{_LIST}/{number}/exports/csv"
-                yield listed_file(export, (self.name, "datasets", "csv"), heading, form="CSV", **told)
+                yield listed_file(export, (self.name, "datasets", "csv"), heading, form="CSV", **details)
             for word in ("attachments", "alternative_exports"):
                 for extra in entries_at(entry, word):
                     title = text_at(extra, "title")
                     form = text_at(extra, "mimetype")
                     path = (self.name, "datasets", word)
-                    yield listed_file(address_at(extra, "url"), path, title, form=form, **told)
+                    yield listed_file(address_at(extra, "url"), path, title, form=form, **details)

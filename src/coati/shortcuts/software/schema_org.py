@@ -31,7 +31,7 @@ class SchemaOrg:
     written_from = "schema.org 28: schema.org/Dataset, schema.org/DataCatalog; JSON-LD 1.1"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Tell whether the page describes data sets; there is nothing further to ask."""
+        """Tell whether the page describes data sets; there is nothing further to request."""
         return [] if next(self.marked_up(page.text), None) is not None else None
 
     def reads(self, url: str) -> bool:

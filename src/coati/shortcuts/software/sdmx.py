@@ -42,7 +42,7 @@ class Sdmx:
         return _LISTS.search(url) is not None
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the dataflows, in XML or JSON; there are no pages."""
+        """Read the dataflows, in XML or JSON; there are no pages."""
         base = answer.url.partition("?")[0].partition("/dataflow")[0]
         for flow, title in self._flows(answer):
             yield listed_file(
@@ -64,8 +64,8 @@ class Sdmx:
             if tag.name == "dataflow" and not tag.closes:
                 if reference:
                     yield reference, title
-                told = (tag.attribute(word) for word in ("agencyid", "id", "version"))
-                reference, title = _reference(*told), ""
+                identity = (tag.attribute(word) for word in ("agencyid", "id", "version"))
+                reference, title = _reference(*identity), ""
             elif tag.name == "name" and not tag.closes:
                 title = title or " ".join(tag.text.split())[:300]
         if reference:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SitemapOnly:
-    """A software that is told by its generator, and lists pages at one address."""
+    """A software that is recognised by its generator, and lists pages at one URL."""
 
     name: str
     title: str

@@ -102,7 +102,7 @@ class FairQueue:
         return None
 
     def pop(self) -> LinkToFollow:
-        """Take the link whose turn it is; raises `IndexError` if there is none."""
+        """Take the link whose turn it is; raise `IndexError` if there is none."""
         page = self._next_page()
         if page is None:
             raise IndexError("no link waits")

@@ -1,7 +1,7 @@
 """What the visits to watched pages brought: per page, over a window of time, in arrays.
 
-A page costs some dozen bytes, and a visit as many as long as it is in the window. Sums are kept per page and
-per site, so nothing goes through all visits.
+A page costs some dozen bytes, and so does a visit while it is in the window. Sums are kept per page and per
+site, so nothing iterates over all visits.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ _ROOM = 64
 class Visit(NamedTuple):
     """One visit to a page, as a scheduler learns of it.
 
-    ``new`` are the links that no earlier cycle than its own knew (O^t(s)), ``counting`` all that are there
-    now, within the site and relevant, and ``left`` how many of those of the last visit are there no more.
-    ``seen`` is False where the page could not be fetched: then nothing is
-    known of it. ``first`` tells a first look.
+    ``new`` are the links that no cycle before its own knew (O^t(s)), ``counting`` all that are there now,
+    within the site and relevant, and ``left`` how many of those of the last visit are gone. ``seen`` is False
+    where the page could not be fetched: then nothing is known of it. ``first`` marks a first look.
     """
 
     page: int
@@ -45,7 +44,7 @@ class Visit(NamedTuple):
 
 
 class Visits:
-    """When pages were asked for, and how many new links came within the window.
+    """When pages were requested, and how many new links came within the window.
 
     >>> visits = Visits()
     >>> visits.add_page(site=0)
@@ -75,12 +74,12 @@ class Visits:
 
     @property
     def asked_at(self) -> Floats:
-        """When each page was last asked for; 0 if never."""
+        """When each page was last requested; 0 if never."""
         return self._asked_at[: self._pages]
 
     @property
     def seen_at(self) -> Floats:
-        """When each page was last seen: when asking for it did not fail."""
+        """When each page was last seen: when its request did not fail."""
         return self._seen_at[: self._pages]
 
     @property

@@ -125,12 +125,12 @@ class _Path(NamedTuple):
 
 
 class _Extension(NamedTuple):
-    """``shape``, ``kind`` and ``name`` are what other keys are made of, encoded."""
+    """``shape``, ``suffix`` and ``name`` are what other keys are made of, encoded."""
 
     key: int
     likeness: int
     shape: bytes
-    kind: bytes
+    suffix: bytes
     name: bytes
     # It is too long for an extension, and belongs to the stem.
     none: bool
@@ -178,7 +178,7 @@ class LinkKeys:
     def source(self, url: str) -> Source:
         """Describe the page where links are found."""
         folder = url.partition("?")[0].rpartition("/")[0]
-        # A port is no property of a page: a site that is served on another one is crawled the same way.
+        # The port is left out: a site that is served on another port is crawled the same way.
         host, _, rest = url.partition("://")[2].partition("/")
         page = crc32(f"{host.partition(':')[0]}/{rest}".encode())
         return Source(self._source_directory(folder), page)
@@ -195,7 +195,9 @@ class LinkKeys:
         element, tail, whole_path = self._path(tag_path)
         dot = raw.rfind(".")
         ending = raw[dot:] if dot >= 0 else ""
-        extension, likeness, shape, kind, name, too_long = self._extension(ending + "?" if query else ending)
+        extension, likeness, shape, suffix, name, too_long = self._extension(
+            ending + "?" if query else ending
+        )
         name_begun, first_word, word_1, word_2, stem_shape = self._stem(
             raw if too_long or dot < 0 else raw[:dot]
         )
@@ -209,7 +211,7 @@ class LinkKeys:
             shape += parameters
             name += parameters
             parameters_key = _key(_PARAMETERS, parameters)
-        folder_extension = crc32(kind, directory ^ _DIRECTORY_EXTENSION_MARK) or 1
+        folder_extension = crc32(suffix, directory ^ _DIRECTORY_EXTENSION_MARK) or 1
         return [
             top,
             second,
@@ -236,7 +238,7 @@ class LinkKeys:
             segment_1,
             segment_2,
             folder_name,
-            crc32(kind, tail ^ _TAIL_EXTENSION_MARK) or 1,
+            crc32(suffix, tail ^ _TAIL_EXTENSION_MARK) or 1,
             likeness,
             named_type,
             inner_top,
@@ -321,12 +323,12 @@ def _extension_keys(likely: Collection[str], raw: str) -> _Extension:
     extension = folded[1:].lower()
     # Not folded: "7z" and "h5" are extensions.
     likeness = _LIKENESSES[_likeness(likely, dotted[1:].lower(), query=bool(query))]
-    kind = _bytes(extension + query)
+    suffix = _bytes(extension + query)
     return _Extension(
-        _key(_EXTENSION, kind),
+        _key(_EXTENSION, suffix),
         likeness,
         b"." + _bytes(extension),
-        kind,
+        suffix,
         _bytes(folded),
         too_long,
     )

@@ -71,7 +71,7 @@ def _parsed(script: str) -> object:
 
 
 def _without_comments(script: str) -> str:
-    """Leave out the comments before, between and behind the lines of a script.
+    """Leave out the comments before, between and after the lines of a script.
 
     >>> _without_comments('/* a */ {"b": 1} /* c */ -->').strip()
     '{"b": 1}'
