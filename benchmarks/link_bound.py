@@ -1,4 +1,4 @@
-"""How much of a site what is seen of its links can tell: a bound for learners, beside CLAIRVOYANT.
+"""How well a site can be crawled by what is seen of its links: a bound for learners, beside CLAIRVOYANT.
 
     coati experiment experiments/scent/link_bound.toml --archives DIR
 

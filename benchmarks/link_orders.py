@@ -130,7 +130,7 @@ class LinkRows:
         return {linked: links.link(place) for linked, place in first.items()}
 
 
-def boosted(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats:
+def boosted(known: Numbers, values: Floats, rows_to_score: Numbers, seed: int) -> Floats:
     """Predict by boosted trees over the mean value of each aspect."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.model_selection import KFold
@@ -142,10 +142,10 @@ def boosted(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats
     # On a busy machine its threads wait for each other, and take a hundred times as long as one.
     with threadpool_limits(1):
         trees.fit(means.fit_transform(known, values), values)
-        return np.asarray(trees.predict(means.transform(asked)), np.float64)
+        return np.asarray(trees.predict(means.transform(rows_to_score)), np.float64)
 
 
-def linear(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats:
+def linear(known: Numbers, values: Floats, rows_to_score: Numbers, seed: int) -> Floats:
     """Predict by a sum over all aspects of a link."""
     from sklearn.linear_model import Ridge
     from sklearn.preprocessing import OneHotEncoder
@@ -153,7 +153,7 @@ def linear(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats:
     aspects = OneHotEncoder(handle_unknown="ignore", min_frequency=_FEWEST)
     model = Ridge(_PENALTY, solver="sparse_cg", tol=1e-3, random_state=seed)
     model.fit(aspects.fit_transform(known), values)
-    return np.asarray(model.predict(aspects.transform(asked)), np.float64)
+    return np.asarray(model.predict(aspects.transform(rows_to_score)), np.float64)
 
 
 MODELS: dict[str, Learn] = {"boosted trees": boosted, "linear": linear}

@@ -159,9 +159,9 @@ def main(strategy: str, urls: int, requests: int, out: Path | None, form: str) -
     with tempfile.TemporaryDirectory() as temporary:
         folder = out or Path(temporary) / "run"
         rows = [_build(folder, MadeUpSite(urls, requests), strategy, requests)]
-        with_snapshot, state = _resume("going on, snapshot and tail", folder, strategy, 3.0)
+        with_snapshot, state = _resume("resumed, from snapshot and tail", folder, strategy, 3.0)
         shutil.rmtree(Layout(folder).snapshots)
-        from_log, same_state = _resume("going on, log alone", folder, strategy, 15.0)
+        from_log, same_state = _resume("resumed, from the log alone", folder, strategy, 15.0)
         if state != same_state:
             raise click.ClickException("the two ways to restore gave different states")
         rows += [with_snapshot, from_log]

@@ -35,7 +35,7 @@ class ShallowFirst:
             self._add_url(url)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Return a link that met an outage and is due, else the shallowest one."""
+        """Return a link that failed in an outage and is due, else the shallowest one."""
         number = self._deferred.take(now, idle=not self._waiting and not self._in_flight)
         if number is None:
             if not self._waiting:

@@ -16,7 +16,7 @@ def test_a_list_of_links_gives_urls_and_links_by_place() -> None:
         found.link(2)
 
 
-def test_nothing_can_be_found_where_there_are_no_links() -> None:
+def test_nothing_can_be_found_without_links() -> None:
     assert list(NO_LINKS.urls) == []
     with pytest.raises(IndexError):
         NO_LINKS.link(0)

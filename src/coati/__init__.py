@@ -144,7 +144,7 @@ __all__ = [
     "watch_store",
 ]
 
-# Imported when they are asked for, so that `import coati` takes no time.
+# Imported on first use, so that `import coati` takes no time.
 _PLACES = {
     "coati.discovering.searching": ["SearchProgress"],
     "coati.errors": ["CoatiError"],

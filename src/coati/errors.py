@@ -28,7 +28,7 @@ class CoatiError(Exception):
 
 
 class UsageError(CoatiError):
-    """The caller wanted something that makes no sense; the message says what would."""
+    """The caller wants something that makes no sense; the message says what would."""
 
 
 class ConfigError(UsageError):

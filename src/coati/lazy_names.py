@@ -1,4 +1,4 @@
-"""Names of a package that are imported when somebody asks for them.
+"""Names of a package that are imported on first use.
 
 Some packages offer what takes a second to import beside what takes nothing, and most commands need only the
 latter. Such a package says where each of its names is defined, and takes its ``__getattr__`` from here.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-# As `typing` has it; nothing is imported here that would make whoever asks for one name wait.
+# As `typing` has it; nothing slow is imported here, for those who need one name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

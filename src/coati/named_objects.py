@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import traceback
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coati.errors import CoatiError, ConfigError
 
@@ -36,6 +38,57 @@ def is_installed(file: Path) -> bool:
     )
 
 
+class _Imported(NamedTuple):
+    """A module as this process runs it: its spec, which another import replaces, and its file as it was."""
+
+    spec: ModuleSpec
+    file: Path
+    digest: bytes
+
+
+_imported: dict[str, _Imported] = {}
+_reimports: list[str] = []
+
+
+def changed_since_import() -> frozenset[Path]:
+    """List the files that hold other code by now than this process runs; installed ones do not count.
+
+    A module is as it was when Coati first looked, which is when it imported one that a user named.
+    """
+    _remember_imports()
+    return frozenset(
+        each.file
+        for name, each in _imported.items()
+        if name in sys.modules and _digest_of(each.file) != each.digest
+    )
+
+
+def count_of_reimports() -> int:
+    """Tell how often this process has imported a module again so far, as `importlib.reload` does."""
+    return len(_reimports)
+
+
+def _remember_imports() -> None:
+    for name, module in list(sys.modules.items()):
+        # Some modules import others when anybody asks for an attribute that they do not have.
+        spec = getattr(module, "__dict__", {}).get("__spec__")
+        known = _imported.get(name)
+        if not isinstance(spec, ModuleSpec) or (known is not None and known.spec is spec):
+            continue
+        if not spec.has_location or spec.origin is None or is_installed(file := Path(spec.origin)):
+            continue
+        if known is not None:
+            _reimports.append(name)
+        _imported[name] = _Imported(spec, file, _digest_of(file))
+
+
+def _digest_of(file: Path) -> bytes:
+    try:
+        return hashlib.sha256(file.read_bytes()).digest()
+    except OSError:
+        return b""
+
+
 def place_in_users_code(error: BaseException) -> str:
     """Name where Coati called a strategy or another object of the user's that failed; else nothing."""
     package = Path(__file__).parent
@@ -61,6 +114,8 @@ def object_at(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands th
         sys.path.insert(0, str(Path.cwd()))
     try:
         module = import_module(module_name)
+        if module_name not in _imported:
+            _remember_imports()
     except ImportError as error:
         raise ConfigError(f"{what} {path!r}: {module_name!r} cannot be imported: {error}") from None
     except Exception as error:

@@ -169,7 +169,7 @@ def test_names_in_the_tar_file_reach_no_path(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("evil*"))
 
 
-def test_links_and_devices_in_the_tar_file_are_no_bodies(tmp_path: Path) -> None:
+def test_links_and_devices_in_the_tar_file_are_not_bodies(tmp_path: Path) -> None:
     folder = make(tmp_path)
     with tarfile.open(folder / "bodies.tar.xz", "w:xz") as file:
         member = tarfile.TarInfo("000000.html")

@@ -1,9 +1,10 @@
-"""``coati crawl`` as a user meets it: what it says, where things land, how it ends and goes on."""
+"""``coati crawl`` as a user meets it: what it says, where things land, how it ends and continues."""
 
 import json
 import re
 import signal
 import sqlite3
+import sys
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -372,6 +373,69 @@ def test_bad_input_is_told_before_anything_is_fetched(
     assert Path("full/file").read_text(encoding="utf-8") == "mine"
 
 
+NO_CRAWLER = "def build(urls, seed): ...\nclass Empty:\n    def __init__(self, urls, seed): ...\n"
+
+
+WRONG_PATHS = [
+    ("strategy", "nosuch:Crawler", "'nosuch' cannot be imported"),
+    ("strategy", "no_crawler:Nope", "has no 'Nope'"),
+    ("strategy", "no_crawler:", "write it as my_module:MyName"),
+    ("strategy", "no_crawler:Empty", "has no choose"),
+    ("strategy", "no_crawler:build", "has no choose"),
+    ("profile", "nosuch:Cms", "'nosuch' cannot be imported"),
+    ("goal", "nosuch:goal", "'nosuch' cannot be imported"),
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "path", "message"),
+    [
+        (command, *wrong)
+        for command in ("crawl", "crawl-list", "harvest")
+        for wrong in WRONG_PATHS
+        if (command, wrong[0]) != ("harvest", "profile")
+    ],
+)
+def test_a_wrong_path_leaves_nothing_behind(  # noqa: PLR0913, PLR0917 - one parameter per column
+    coati: Coati,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    command: str,
+    option: str,
+    path: str,
+    message: str,
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("no_crawler.py").write_text(NO_CRAWLER, encoding="utf-8")
+    with small() as site:
+        Path("list.txt").write_text(site.start, encoding="utf-8")
+        before = {
+            "crawl": ("crawl", site.start),
+            "crawl-list": ("crawl", "--from-file", "list.txt"),
+            "harvest": ("harvest", "list.txt", *(() if option == "goal" else ("--types", "data"))),
+        }
+        said = coati(*before[command], f"--{option}", path, "--out", "out")
+        assert site.asked == []
+    sys.modules.pop("no_crawler", None)
+    assert said.code == 2
+    assert message in said.err
+    assert not Path("out").exists()
+
+
+def test_a_run_that_asked_for_nothing_is_begun_again_with_other_settings(
+    coati: Coati, tmp_path: Path
+) -> None:
+    with small() as site:
+        command = ("crawl", site.start, *FAST, "--out", "run", "--format", "json")
+        # A process that was killed in its first moments.
+        begun = RunStore.create(tmp_path / "run", {"urls": [site.start], "strategy": "dfs"}, 1e9)
+        # While it still runs, the folder is its own.
+        assert coati(*command, "--strategy", "bfs").code == 6
+        begun.close()
+        said = coati(*command, "--strategy", "bfs")
+    assert (said.code, said.json["resumed"], said.json["targets"]) == (0, False, 3)
+
+
 def test_secrets_are_not_kept_and_are_asked_for_again(coati: Coati) -> None:
     secret = ("--header", "Authorization: Bearer s3cret", "--cookies", "id=s3cret")
     with small() as site:
@@ -404,6 +468,8 @@ def test_a_dry_run_fetches_two_things_and_leaves_nothing(coati: Coati, tmp_path:
     assert told["crawl_delay"] == 0.1
     assert told["groups"][0]["examples"] == [site.base + "/a"]
     assert "1 skipped: robots.txt" in words.out
+    assert "0.1 s, as robots.txt asks" in words.out
+    assert re.search(r"a page, status 200, \d+ B\n", words.out)
     assert "html > body > ul > li > a" in words.out
     assert list(tmp_path.iterdir()) == []
 
@@ -547,7 +613,7 @@ def test_the_order_of_addresses_makes_no_other_run(coati: Coati) -> None:
         said = coati("crawl", *starts[::-1], "--out", "run", "--max-requests", 2)
         assert said.code == 0
         assert "is ignored" not in said.err
-        # It goes on as it began, from the snapshot.
+        # It continues as it began, from the snapshot.
         assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/a"]
     assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
 

@@ -321,7 +321,7 @@ def test_no_results(coati: Coati) -> None:
         (["discover", "rain", "--search", "nobody"], "unknown search engine 'nobody'"),
         (["discover", "rain", "--search", "local"], "write local=INDEX"),
         (["discover", "rain", "--search", "local=nowhere"], "there is no search index in nowhere"),
-        (["discover", "rain", "--search", "searxng=x"], "not the address of a server"),
+        (["discover", "rain", "--search", "searxng=x"], "not the URL of a server"),
         (["discover", "rain", "--search", "nothing:There"], "cannot be imported"),
         (["search", "index", "nowhere", "--out", "index"], "there is no archive in nowhere"),
         (["search", "query", "nowhere", "rain"], "there is no search index in nowhere"),

@@ -83,6 +83,52 @@ def test_a_part_can_be_run(spec: Path, capsys: Captured) -> None:
     assert not (spec.parent / "out" / "mine.parquet").exists()
 
 
+def test_a_part_does_not_replace_the_results_of_the_whole(spec: Path, capsys: Captured) -> None:
+    out = spec.parent / "out"
+    assert run(command(spec, "--max-requests", "9", "--seeds", "1", "--strategies", "bfs,dfs")) == 0
+    told = capsys.readouterr().out
+    assert "1 of 3 rows and 1 other row, 1 of 2 seeds, at most 9 requests per run" in " ".join(told.split())
+    assert {file.name for file in out.glob("mine*")} == {
+        "mine-part.md", "mine-part.jsonl", "mine-part.parquet",
+    }  # fmt: skip
+    # All rows of the file are no part of it, nor is it with more seeds.
+    assert run(command(spec, "--strategies", "bfs,bold,sb-oracle", "--seeds", "3")) == 0
+    assert "A part of" not in (out / "mine.md").read_text()
+
+
+def test_a_part_needs_no_published_numbers(spec: Path, capsys: Captured) -> None:
+    (spec.parent / "published.csv").unlink()
+    assert run(command(spec)) == 2
+    assert "published.csv cannot be read" in capsys.readouterr().err
+    assert run(command(spec, "--sites", "a", "--strategies", "bfs")) == 0
+    part = (spec.parent / "out" / "mine-part.md").read_text()
+    assert "published.csv cannot be read" in part
+    assert "- paper: " not in part
+
+
+def test_no_paper_is_named_where_no_number_of_it_is_shown(spec: Path) -> None:
+    out = spec.parent / "out"
+    assert run(command(spec, "--sites", "a", "--strategies", "bfs")) == 0
+    assert "- paper: " not in (out / "mine-part.md").read_text()
+    assert run(command(spec, "--sites", "qa-like", "--strategies", "bold")) == 0
+    assert "- paper: " in (out / "mine-part.md").read_text()
+
+
+def test_a_part_takes_the_example_pages_that_are_there(spec: Path, capsys: Captured) -> None:
+    archives = spec.parent / "archives"
+    text = SPEC.replace('"a", "empty",', '"a", "b", "far",').replace('"bfs"]', '"bfs", "tres-light"]')
+    spec.write_text(text)
+    part = ("--sites", "a", "--strategies", "tres-light", "--seeds", "1")
+    assert run(command(spec, *part)) == 2
+    told = capsys.readouterr().err
+    assert "tres-light needs example pages of other archives, and these are not there: b, far" in told
+    small_archive(archives / "b", seed=1)
+    assert run(command(spec, *part)) == 0
+    table = (spec.parent / "out" / "mine-part.md").read_text()
+    assert "example pages of 2 of 3 archives" in table
+    assert "of each other archive among a, b." in table
+
+
 def test_the_generated_part_needs_no_archive(spec: Path, capsys: Captured) -> None:
     spec.write_text(SPEC.replace('"bfs"]', '"bfs", "tres-light"]'))
     here = ["experiment", str(spec), "--out", str(spec.parent / "out"), "--jobs", "0", "--format", "json"]

@@ -175,7 +175,7 @@ def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, add
     said = coati("harvest", addresses, "--types", "data", "--max-requests", 40, "--delay", 0, "--out", "out",
                  "--exclude-hosts", "excluded.txt", "--host-budget", 15, "--limits", "retries=0")  # fmt: skip
     assert said.code == 0, said.err
-    assert "Left out: line 6: 'this is not an address' is not a web address" in said.err
+    assert "Left out: line 6: 'this is not an address' is not a URL" in said.err
     assert "1 URL occurred more than once in the list" in said.err
     assert "Without http:// or https://, and so requested over https: 1 URL." in said.err
     assert "the start page could not be reached" in said.out

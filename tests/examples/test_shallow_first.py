@@ -99,9 +99,23 @@ def test_a_run_is_explained_in_another_folder_by_its_log(
         ("coati.model:EVERY_HOST", "must be a class or a function"),
     ],
 )
-def test_a_wrong_path_is_told(path: str, message: str) -> None:
+def test_a_wrong_path_is_reported(path: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         strategy_row(path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["replay", "nowhere", "--strategy", "shallow_first.ShallowFirst"],
+        ["crawl", "http://127.0.0.1:9/", "--strategy", "shallow_first.ShallowFirst"],
+        ["experiment", "../experiments/edbt2026/table2.toml", "--strategies", "shallow_first.ShallowFirst"],
+    ],
+)
+def test_a_path_with_a_dot_for_its_colon_is_told(command: list[str], capsys: Captured) -> None:
+    assert run(command) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "'shallow_first.ShallowFirst'; if it is your own, write shallow_first:ShallowFirst" in told
 
 
 WRONG = """
@@ -147,7 +161,7 @@ class Short(ShallowFirst):
         ("Short", "the strategy requested '/data.csv': it must be a URL, with its scheme and host"),
     ],
 )
-def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(
+def test_what_is_wrong_with_a_strategy_is_not_a_bug_of_coati(
     name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     (tmp_path / "wrong_strategies.py").write_text(WRONG)
@@ -161,6 +175,69 @@ def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(
             told = capsys.readouterr().err
             assert message in told
             assert "bug in Coati" not in told
+
+
+ROWS = """
+from coati.assembly import Need, StrategyRow
+from shallow_first import ShallowFirst
+
+def build(given):
+    return ShallowFirst(given.start_urls, given.seed)
+
+RIGHT = StrategyRow("mine", build, ("shallow_first",), ("batch",), frozenset({Need.OUT_LINKS}))
+NO_SUCH_SETTING = StrategyRow("mine", build, (), settings=("bach",))
+NOT_READ = StrategyRow("mine", build, (), settings=("batch",), changeable=("warm_up",))
+NO_SUCH_FACT = StrategyRow("mine", build, (), extractors=("texts",))
+WORDS = StrategyRow("mine", build, "shallow_first")
+NEEDS = StrategyRow("mine", build, (), needs={"truth"})
+TRAPS = StrategyRow("mine", build, (), traps="ours")
+SEEDED = StrategyRow("mine", build, (), seeded="no")
+NO_BUILD = StrategyRow("mine", None, ())
+WITHOUT_ARGUMENTS = StrategyRow("mine", lambda: ShallowFirst([]), ())
+NOTHING = StrategyRow("mine", lambda given: None, ())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "NO_SUCH_SETTING",
+            "unknown name in the settings of wrong_rows:NO_SUCH_SETTING, 'bach'; did you mean 'batch'?",
+        ),
+        ("NOT_READ", "unknown name in the changeable of"),
+        ("NO_SUCH_FACT", "did you mean 'text'?"),
+        ("WORDS", "its row's modules is 'shallow_first', and should be a tuple of texts"),
+        ("NEEDS", "its row's needs is {'truth'}, and should be a frozenset of Need.TRUTH, "),
+        ("TRAPS", "its row's traps is 'ours', and should be a TrapRule"),
+        ("SEEDED", "its row's seeded is 'no', and should be True or False"),
+        ("NO_BUILD", "its row's build is None, and should be a function"),
+        ("WITHOUT_ARGUMENTS", "it takes a StrategyInputs, and the call failed with TypeError"),
+        ("NOTHING", "has no choose, observe, redo, save, load, arm_label"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_no_bug_of_coati(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    (tmp_path / "wrong_rows.py").write_text(ROWS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "wrong_rows", raising=False)
+    archive = tiny_site.make(tmp_path / "archives" / "tiny")
+    file = tmp_path / "own.toml"
+    file.write_text(
+        f'table = "own"\ntitle = "Own"\nsites = ["tiny"]\nstrategies = ["wrong_rows:{name}"]\n'
+        'measures = ["targets"]\nseeds = 1\nbounds = false\n'
+    )
+    folders = ["--archives", str(tmp_path / "archives"), "--out", str(tmp_path / "out"), "--jobs", "0"]
+    assert strategy_row("wrong_rows:RIGHT").settings == ("batch",)
+    for command in (
+        ["replay", str(archive), "--strategy", f"wrong_rows:{name}"],
+        ["experiment", str(file), *folders],
+    ):
+        assert run(command) == 2
+        told = capsys.readouterr().err
+        assert message in told
+        assert "bug in Coati" not in told
 
 
 def test_what_fails_in_an_installed_library_is_not_called_your_own_code(

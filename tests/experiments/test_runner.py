@@ -1,3 +1,4 @@
+import importlib
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import coati
 from coati.child_processes import ChildProcess
 from coati.errors import UsageError
 from coati.experiments.comparing import wins_table
@@ -204,6 +206,61 @@ def test_changed_code_of_ones_own_is_run_again_by_the_same_program(
         made.append([each["value"] for each in objects(study) if each["measure"] == "auc"])
     assert made[0] != made[1]
     assert run(experiment, tmp_path, jobs=1).reused == 1
+
+
+MINE = "from coati.strategies.baselines import breadth_first, depth_first\nfrom {0}_order import build\n"
+ORDER = "from coati.strategies.baselines import {0}\ndef build(urls, seed):\n    return {0}(urls)\n"
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file that decides how a strategy of one's own crawls, which imports it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "edited.py").write_text(MINE.format("edited"))
+    file = tmp_path / "edited_order.py"
+    file.write_text(ORDER.format("breadth_first"))
+    yield file
+    for name in ("edited", "edited_order"):
+        sys.modules.pop(name, None)
+
+
+def test_code_that_changed_since_it_was_imported_makes_no_result_in_this_process(
+    mine: Path, tmp_path: Path
+) -> None:
+    archive = small_archive(tmp_path / "archives" / "a")
+    experiment = small(strategies=["edited:build", "dfs"], seeds=1, bounds=False, measures=["auc"])
+    coati.replay(archive, "edited:build")
+    mine.write_text(ORDER.format("depth_first"))
+    with pytest.raises(UsageError, match=r"edited_order\.py has changed .*jobs=1"):
+        run(experiment, tmp_path)
+    with pytest.raises(UsageError, match=r"edited_order\.py has changed since Python imported it"):
+        coati.replay(archive, "edited:build")
+    assert not list((tmp_path / "out").glob("cells/*"))
+    # What does not use it is none the worse for it, and whoever imports the code again may use it.
+    coati.replay(archive, "bfs")
+    for name in ("edited_order", "edited"):
+        importlib.reload(sys.modules[name])
+    own, depth_first = (each for each in objects(run(experiment, tmp_path)) if each["kind"] == "summary")
+    assert own["value"] == depth_first["value"]
+
+
+def test_reloaded_code_is_another_run(mine: Path, tmp_path: Path) -> None:
+    small_archive(tmp_path / "archives" / "a")
+    experiment = small(strategies=["edited:build"], seeds=1, bounds=False)
+    assert run(experiment, tmp_path).reused == 0
+    mine.write_text(ORDER.format("depth_first"))
+    for name in ("edited_order", "edited"):
+        importlib.reload(sys.modules[name])
+    assert run(experiment, tmp_path).reused == 0
+    assert run(experiment, tmp_path).reused == 1
+
+
+def test_a_file_that_cannot_be_read_any_more_is_told(mine: Path, tmp_path: Path) -> None:
+    archive = small_archive(tmp_path / "archives" / "a")
+    coati.replay(archive, "edited:build")
+    mine.write_text("def build(urls, seed:\n")
+    with pytest.raises(UsageError, match=r"edited_order\.py, line 1: "):
+        coati.replay(archive, "edited:build")
 
 
 def test_another_budget_or_archive_is_another_run(tmp_path: Path) -> None:

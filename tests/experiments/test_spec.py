@@ -76,7 +76,6 @@ def test_sites_strategies_and_variants_are_read() -> None:
         ({"variants": [{"strategy": "bfs", "name": "x", "settings": {"batch": "1"}}]}, "whole number"),
         ({"variants": [{"strategy": "bfs", "name": "x", "settings": {"tag_paths": 1}}]}, "table of settings"),
         ({"variants": ["bfs"]}, "list of tables"),
-        ({"published": "nowhere.csv"}, "cannot be read"),
         ({"early_stops": [{"name": "x", "rule": "papre"}]}, "did you mean 'paper'"),
         ({"early_stops": [{"name": "x", "rule": "paper", "intervall": 3}]}, "did you mean 'interval'"),
         ({"measures": ["saved_pct:x"]}, "unknown measure"),
@@ -118,6 +117,39 @@ def test_a_published_number_may_be_a_range(tmp_path: Path) -> None:
     experiment = parse_experiment({**SMALL, "published": "p.csv"}, tmp_path)
     assert experiment.published.find("bfs", "", "a", "auc") == (18, 21)
     assert experiment.published.find("bfs", "", "b", "auc") is None
+
+
+def test_only_a_part_can_do_without_the_published_numbers(tmp_path: Path) -> None:
+    experiment = parse_experiment({**SMALL, "published": "nowhere.csv", "seeds": 3}, tmp_path)
+    with pytest.raises(ConfigError, match=r"nowhere\.csv cannot be read"):
+        experiment.narrowed(frozenset(), None, None)
+    assert experiment.narrowed(frozenset(), 1, None).published.numbers == {}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "message"),
+    [
+        ("bfs", "bfs does not read the setting scent; it reads no settings"),
+        ("sb-oracle", "sb-oracle does not read the setting scent; it reads tag_paths, group_index"),
+        ("spec_mine:Mine", "spec_mine:Mine does not read the setting scent; it reads no settings"),
+    ],
+)
+def test_a_variant_by_settings_that_nobody_reads_is_refused(
+    strategy: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spec_mine.py").write_text("class Mine: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    changes = {"scent": {"aim": "targets per byte"}}
+    variants = [{"strategy": strategy, "name": "other", "settings": changes}]
+    with pytest.raises(ConfigError, match=message):
+        parse_experiment({**SMALL, "variants": variants}, Path()).narrowed(frozenset(), None, None)
+
+
+def test_generated_sites_are_asked_for_where_there_are_some() -> None:
+    experiment = parse_experiment({**SMALL, "sites": ["a", "b"]}, Path())
+    for names in ({"generated"}, {"a", "generated"}):
+        with pytest.raises(ConfigError, match="this experiment has no generated sites"):
+            experiment.narrowed(frozenset(names), None, None)
 
 
 def test_an_experiment_can_be_narrowed() -> None:

@@ -403,7 +403,7 @@ def test_a_slice_whose_time_is_over_rests_then_ends_and_its_process_ends_if_it_d
     now += overtime.act(now)
     called.pop(0)()
     assert site.stopped is StopReason.BUDGET_SECONDS
-    # A long transfer goes on while the loop answers, and not without end.
+    # A long transfer continues while the loop answers, and not without end.
     while not ended:
         called.pop()()
         now += overtime.act(now)

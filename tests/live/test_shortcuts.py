@@ -1,4 +1,4 @@
-"""Shortcuts over HTTP: what an API lists is taken, what it does wrong does no harm, and a run goes on."""
+"""Shortcuts over HTTP: what an API lists is taken, what it does wrong does no harm, and a run continues."""
 
 import csv
 import json
@@ -197,7 +197,7 @@ def endless(exchange: Exchange) -> None:
     ],
     ids=["deep", "huge", "html", "foreign", "loop", "forbidden", "broken", "redirect"],
 )
-def test_a_nasty_api_costs_little_and_the_links_go_on(api: Route, most: int) -> None:
+def test_a_nasty_api_costs_little_and_the_links_continue(api: Route, most: int) -> None:
     with scripted(asked_for(api)) as server:
         crawled = crawl_from(server.start, **scent(server.start))
         assert taken(crawled) == 1

@@ -103,13 +103,13 @@ def test_the_same_word_in_another_unicode_form_is_the_same_query() -> None:
         ("search://local/?q=x&page=", "is not a page of results"),
         ("search://local/?q=x&page=\u0662", "is not a page of results"),
         ("search://local/?q=x&page=99999", "is not a page of results"),
-        ("search://local/?q=" + "x" * MAX_URL_CHARS, "not the address of a query"),
-        ("SEARCH://local/?q=x", "not the address of a query"),
-        ("http://local/?q=x", "not the address of a query"),
-        ("", "not the address of a query"),
+        ("search://local/?q=" + "x" * MAX_URL_CHARS, "not the URL of a query"),
+        ("SEARCH://local/?q=x", "not the URL of a query"),
+        ("http://local/?q=x", "not the URL of a query"),
+        ("", "not the URL of a query"),
     ],
 )
-def test_what_is_no_query_says_why(odd: str, complaint: str) -> None:
+def test_what_is_not_a_query_says_why(odd: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse_query(odd)
 

@@ -143,7 +143,7 @@ def test_a_target_speaks_for_the_pages_on_its_way() -> None:
             crawl.target(f"/get/{number}")
 
 
-def test_a_long_list_is_admitted_before_any_of_it_is_asked_for() -> None:
+def test_a_long_list_is_admitted_before_any_of_it_is_requested() -> None:
     crawl = Crawl(SMALL)
     assert crawl.page("/list", *(f"/set/{number}" for number in range(1000))) == {}
 
@@ -155,7 +155,7 @@ def test_a_chain_without_targets_ends() -> None:
     assert dropped == [{}] * 5 + [{"/p?page=7": Trap.TOO_DEEP}]
 
 
-def test_many_pages_side_by_side_are_no_chain() -> None:
+def test_many_pages_side_by_side_are_not_a_chain() -> None:
     crawl = Crawl(TrapSettings(max_chain=5))
     for number in range(50):
         crawl.page("/", f"/p/{number}")
@@ -181,7 +181,7 @@ def test_one_page_under_many_addresses_brings_no_more_links() -> None:
     assert dropped == [{}, {}, {}, {"/four/a": Trap.DUPLICATE}, {"/five/a": Trap.DUPLICATE}]
 
 
-def test_equal_pages_that_lead_to_targets_go_on() -> None:
+def test_equal_pages_that_lead_to_targets_continue() -> None:
     crawl = Crawl(SMALL)
     for year in range(1990, 2020):
         assert crawl.page(f"/{year}/", f"/{year}/data.csv", body=b"<a href=data.csv>") == {}

@@ -161,7 +161,7 @@ class Archive:
             yield row.entry
 
     def held(self) -> Iterator[StoredCapture]:
-        """Go through all captures with their places in the WARC files."""
+        """Yield all captures with their places in the WARC files."""
         for row in chain(self._index.rows(), self._index.older()):
             holder = self._index.holder(row.entry.url, row.body_digest) if row.body_digest else None
             refers = holder is not None and holder.place != row.place
@@ -363,7 +363,7 @@ class Archive:
 
 
 def _digest_fields(row: IndexRow) -> tuple[object, ...]:
-    """Return what a capture answers, without its address and time."""
+    """Return what a capture answers, without its URL and time."""
     entry = row.entry
     kind = None if entry.kind is None else entry.kind.value
     return (entry.status, entry.media_type, entry.size_bytes, kind, entry.location, row.body_digest)

@@ -116,11 +116,11 @@ def _refuse_unknown(data: dict[str, Any], known: frozenset[str]) -> None:
 
 def _str(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} should be a text")
+        raise TypeError(f"{value!r} should be a string")
     return value
 
 
 def _strs(values: object) -> frozenset[str]:
     if not isinstance(values, list):
-        raise TypeError(f"{values!r} should be a list of texts")
+        raise TypeError(f"{values!r} should be a list of strings")
     return frozenset(map(_str, values))

@@ -262,7 +262,7 @@ def _table(columns: Numbers, modified: npt.NDArray[np.float64]) -> _LinkTable:
 
 
 class _Numbering:
-    """Numbers strings in the order of meeting."""
+    """Numbers strings in the order in which they are first seen."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

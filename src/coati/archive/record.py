@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from coati.model import Kind
-from coati.web.media import BLOCKED_EXTENSIONS, TargetTypes
+from coati.web.media import BLOCKED_EXTENSIONS
+
+if TYPE_CHECKING:
+    from coati.model import Kind
+    from coati.web.media import TargetTypes
+
 
 PASSING_STATUSES: Final = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524})
 """Statuses that say how a server feels, and not what a URL is."""

@@ -6,7 +6,7 @@ from coati.assembly.goals import build_goal
 from coati.assembly.registry import LIVE_STRATEGIES, REGISTRY, SITE_STRATEGIES
 from coati.assembly.rows import Need, StrategyInputs, StrategyRow, StrategySettings
 from coati.assembly.shortcuts import SHORTCUTS, build_shortcuts
-from coati.assembly.strategies import build_strategy, strategy_row
+from coati.assembly.strategies import build_strategy, strategy_row, unknown_strategy
 
 __all__ = [
     "DISCOVERY",
@@ -25,4 +25,5 @@ __all__ = [
     "build_strategy",
     "stop_rule",
     "strategy_row",
+    "unknown_strategy",
 ]

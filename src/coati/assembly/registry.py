@@ -44,10 +44,6 @@ def _sb_classifier(given: StrategyInputs) -> Strategy:
     return _tag_paths(given, LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model))
 
 
-def _sb_oracle(given: StrategyInputs) -> Strategy:
-    return _tag_paths(given, OracleClasses(given.known_truth))
-
-
 def _tag_paths(given: StrategyInputs, classes: UrlClasses) -> Strategy:
     settings = given.settings
     if settings.group_index not in GROUP_INDEXES:
@@ -170,7 +166,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
     "scent-volume": _scent("scent that prefers large files", Aim.BYTES_PER_BYTE),
     "sb-oracle": StrategyRow(
         "sb-classifier that knows which links are targets",
-        _sb_oracle,
+        lambda given: _tag_paths(given, OracleClasses(given.known_truth)),
         _TAG_PATHS,
         ("tag_paths", "group_index"),
         _KNOWS,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from coati.assembly.discovery import DISCOVERY
+from coati.assembly.own_rows import checked_row, checked_strategy
 from coati.assembly.registry import REGISTRY
 from coati.assembly.rows import StrategyInputs, StrategyRow, StrategySettings
 from coati.errors import ConfigError, UsageError, unknown_name
-from coati.named_objects import made_by, object_at, require_members
+from coati.named_objects import made_by, object_at
 
 if TYPE_CHECKING:
     from coati.assembly.rows import LinksOf
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth
-
-_STRATEGY_METHODS = ("choose", "observe", "redo", "save", "load", "arm_label")
 
 
 def strategy_row(name: str) -> StrategyRow:
@@ -32,23 +31,35 @@ def strategy_row(name: str) -> StrategyRow:
     if name in DISCOVERY:
         return DISCOVERY[name]
     if name not in REGISTRY:
-        raise unknown_name("strategy", name, {**REGISTRY, **DISCOVERY})
+        raise unknown_strategy(name, {**REGISTRY, **DISCOVERY})
     return REGISTRY[name]
+
+
+def unknown_strategy(name: str, known: Iterable[str], what: str = "strategy") -> ConfigError:
+    """Build the error for a name that nobody knows; with a dot, it was meant as the path of one's own.
+
+    >>> unknown_strategy("mine.Shallow", ["bfs"]).args
+    ("unknown strategy 'mine.Shallow'; if it is your own, write mine:Shallow",)
+    """
+    module, _, attribute = name.rpartition(".")
+    if module and attribute:
+        return ConfigError(f"unknown {what} {name!r}; if it is your own, write {module}:{attribute}")
+    return unknown_name(what, name, known)
 
 
 def _row_by_path(path: str) -> StrategyRow:
     made = object_at("strategy", path)
     module_name, _, attribute = path.partition(":")
     if isinstance(made, StrategyRow):
-        return made
+        return checked_row(made, path)
     if not callable(made):
         raise ConfigError(f"strategy {path!r}: {attribute} must be a class or a function (start_urls, seed)")
 
     def build(given: StrategyInputs) -> Strategy:
         takes = "the start URLs and a seed"
-        strategy: Strategy = made_by(made, "strategy", path, given.start_urls, given.seed, takes=takes)
-        require_members(strategy, "strategy", path, _STRATEGY_METHODS)
-        return strategy
+        return checked_strategy(
+            made_by(made, "strategy", path, given.start_urls, given.seed, takes=takes), path
+        )
 
     return StrategyRow((inspect.getdoc(made) or path).partition("\n")[0], build, (module_name,))
 

@@ -55,7 +55,7 @@ def show_result(run: CrawlRun, form: str) -> None:
 
 def _print(run: CrawlRun) -> None:
     result, failed, summary = run.result, run.failed_start, run.summary
-    stop = (failed or result.stop.words).brief
+    stop = (failed or result.stop.text).brief
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
     say(f"Stopped: {stop}.")

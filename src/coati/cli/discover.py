@@ -15,7 +15,7 @@ from coati.jobs.search_progress import SearchView, shown_search
 from coati.search.registry import ENGINES
 from coati.settings.discovery import DEFAULT_SEARCH
 from coati.settings.run_settings import SETTINGS
-from coati.stop_reasons import StopReason, words_for_search
+from coati.stop_reasons import StopReason, text_for_search
 from coati.strategies.discovery.topic import ON_TOPIC
 from coati.units import format_count
 
@@ -136,10 +136,10 @@ def _print(run: DiscoveryRun) -> None:
 
 def _why_it_stopped(run: DiscoveryRun) -> str:
     found = run.found
-    more = words_for_search(found.queries_waiting, found.gave_up_after)
+    more = text_for_search(found.queries_waiting, found.gave_up_after)
     if run.stop is StopReason.FINISHED and more is not None:
         return more.brief
-    return (run.engine_trouble or run.stop.words).brief
+    return (run.engine_trouble or run.stop.text).brief
 
 
 def _line(repository: Repository) -> str:

@@ -88,7 +88,7 @@ def show_harvest(done: StoreHarvest, form: str) -> None:
             say_json({"what": "site", **asdict(site)})
         say_json({"what": "total", **done.as_json()})
         return
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     where = format_count(sums["sites"], "site")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {where}")
     say(f"  targets:    {sums['targets']:,} ({format_bytes(sums['target_bytes'])})")

@@ -21,7 +21,7 @@ from coati.harvesting.seeds import SHOWN_LINES, Seeds
 from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.markup.extraction import require_extruct
 from coati.settings.run_settings import SETTINGS
-from coati.units import format_count, format_seconds
+from coati.units import format_count, format_delay, format_seconds
 from coati.web.urls import host_of
 
 # The settings of a crawl that mean something for many sites at once.
@@ -219,7 +219,7 @@ def _say_estimate(plan: FilesHarvest | PagesHarvest) -> None:
     if left is None:
         say("No --max-requests is set: this may take very long.", err=True)
     elif settings.delay and left:
-        pace = f"one request every {settings.delay:g} s per host"
+        pace = f"one request every {format_delay(settings.delay)} per host"
         whole = left == settings.max_requests
         what = "the budget lasts" if whole else f"the {left:,} requests left of the budget last"
         say(f"With {pace}, {what} about {format_seconds(plan.estimated_seconds(left))}.", err=True)

@@ -8,10 +8,10 @@ from coati.cli.setting_options import SettingsCommand, given_settings, setting_o
 from coati.cli.terminal import say, say_json
 from coati.jobs.inspecting import FEW_REQUESTS, Inspection, ListShown, inspect_site
 from coati.model import Failure, Refused
-from coati.reporting.start_page import ALLOW_PRIVATE
 from coati.runs.skip_reasons import SkipReason
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.stop_reasons import ALLOW_PRIVATE
 from coati.units import format_count
 from coati.web.urls import with_scheme
 
@@ -75,7 +75,7 @@ def _print_list(shown: ListShown) -> None:
     if not shown.pages:
         say(f"      {shown.answer}")
         return
-    more = ", and it goes on" if shown.more else ""
+    more = ", and more" if shown.more else ""
     listed = format_count(shown.links, "URL")
     pages = format_count(shown.pages, "page")
     say(f"      {listed} on {pages}{more}; {format_count(shown.wanted)} of the wanted types")

@@ -86,7 +86,7 @@ def _targets(count: float) -> str:
 
 
 def _brought(group: GroupYield) -> float:
-    """Count what a group's links were or led to; a page that led to them is no target itself."""
+    """Count what a group's links were or led to; a page that led to them is not a target itself."""
     return max(group.reward, group.targets)
 
 

@@ -44,10 +44,10 @@ def verify(folder: Path, *, repair: bool, form: str) -> int:
     return 0 if found.whole else WRONG_INPUT
 
 
-def _print(found: Verification, asked: Path) -> None:
+def _print(found: Verification, place: Path) -> None:
     for file in found.damaged:
         state = f"{file.state.value}, repaired" if file.name in found.repaired else file.state.value
         say(f"{state}: {Layout(found.folder).files / file.name}, from {file.url}")
     repaired = f", {format_count(len(found.repaired))} of them repaired" if found.repaired else ""
-    which = "" if found.folder == asked else f"{found.folder.name}: "
+    which = "" if found.folder == place else f"{found.folder.name}: "
     say(f"{which}{format_count(found.files, 'file')}, {format_count(len(found.damaged))} damaged{repaired}")

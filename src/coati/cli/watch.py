@@ -187,7 +187,7 @@ def _show(result: CycleResult, form: str) -> None:
     for message in result.messages:
         say(f"Note: {message}", err=True)
     if result.stop is not StopReason.FINISHED:
-        say(f"The cycle ended early: {result.stop.words.brief}. The next cycle continues.", err=True)
+        say(f"The cycle ended early: {result.stop.text.brief}. The next cycle continues.", err=True)
     if form == "json":
         for change in result.changes:
             say(json.dumps(change.as_json(), ensure_ascii=False))

@@ -9,25 +9,22 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.discovering.catalogue_software import Software, software_of
 from coati.learners.bm25 import bm25
 from coati.runs.csv_pieces import csv_pieces
 from coati.runs.durable import write_json_lines, write_whole
 from coati.strategies.discovery.actions import Action
+from coati.strategies.discovery.findings import Finding
 from coati.strategies.discovery.site_checks import CheckState
-from coati.web.dataset_files import file_format, is_dataset_file, told_format
+from coati.web.dataset_files import file_format, is_dataset_file, named_format
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import is_query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from coati.strategies.discovery.findings import Finding
 
 REPOSITORIES_LINES = "repositories.jsonl"
 REPOSITORIES_TABLE = "repositories.csv"
@@ -171,7 +168,7 @@ def _repository(
     trail = tuple(_trail(connection, finding.url))
     hosts = (finding.site, f"www.{finding.site}")
     links = connection.execute(_LINKS_OF_SITE, hosts)
-    named = (file_format(url) if is_dataset_file(url) else told_format(context) for _, url, context in links)
+    named = (file_format(url) if is_dataset_file(url) else named_format(context) for _, url, context in links)
     formats = Counter(name for name in named if name)
     (marked,) = connection.execute(_MARKED, hosts).fetchone()
     return Repository(

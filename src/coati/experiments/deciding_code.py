@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from coati import version
 from coati.assembly import strategy_row
-from coati.errors import ConfigError
-from coati.named_objects import ONLY_IN_MAIN, is_installed
+from coati.errors import ConfigError, UsageError
+from coati.named_objects import ONLY_IN_MAIN, changed_since_import, count_of_reimports, is_installed
 
 _PACKAGE = Path(version.__file__).parent
 _NAME = "coati"
@@ -38,19 +38,36 @@ _ALWAYS = (
 )
 
 
-@cache
 def strategy_digest(strategy: str) -> str:
     """Name the code that decides a run of a strategy: equal for equal code, whatever the commit says."""
+    return modules_digest(modules_of(strategy))
+
+
+def modules_of(strategy: str) -> tuple[str, ...]:
+    """List the modules that decide a run of a strategy, together with all that they import."""
     # The row of one's own may name what decides, and not the file that it stands in itself.
     path, colon, _ = strategy.partition(":")
     own = (path,) if colon else ()
-    return modules_digest((*_ALWAYS, *dict.fromkeys((*strategy_row(strategy).modules, *own))))
+    return (*_ALWAYS, *dict.fromkeys((*strategy_row(strategy).modules, *own)))
 
 
-@cache
 def modules_digest(modules: tuple[str, ...]) -> str:
     """Name the code of some modules, and of all that they import and that is not installed."""
-    return _digest(_reached(modules))
+    return _digest_known(modules, count_of_reimports())
+
+
+def require_unchanged(modules: Iterable[str], otherwise: str = "") -> None:
+    """Raise `UsageError` if a file that decides holds other code than this process runs.
+
+    Python imports a module once; ``otherwise`` says what else may be done than starting it again.
+    """
+    changed = changed_since_import()
+    found = sorted(changed & reached_files(modules)) if changed else ()
+    if found:
+        raise UsageError(
+            f"{found[0]} has changed since Python imported it, and the old code would run: restart Python (in"
+            f" a notebook: its kernel){otherwise}"
+        )
 
 
 def reached_files(modules: Iterable[str]) -> frozenset[Path]:
@@ -60,14 +77,18 @@ def reached_files(modules: Iterable[str]) -> frozenset[Path]:
 
 def forget_digests() -> None:
     """Let all code be read again: in a notebook, it may have changed since."""
-    strategy_digest.cache_clear()
-    modules_digest.cache_clear()
+    _digest_known.cache_clear()
 
 
 def joint_digest(strategies: Iterable[str]) -> str:
     """Name the code of several strategies at once."""
     each = [strategy_digest(strategy) for strategy in sorted(set(strategies))]
     return each[0] if len(each) == 1 else hashlib.sha256(" ".join(each).encode()).hexdigest()[:16]
+
+
+@cache
+def _digest_known(modules: tuple[str, ...], _reimports: int) -> str:
+    return _digest(_reached(modules))
 
 
 class _WithoutTexts(ast.NodeTransformer):
@@ -106,7 +127,7 @@ def _reached(modules: Iterable[str]) -> dict[Path, ast.Module]:
     while waiting:
         source = waiting.pop()
         if source.file not in found:
-            found[source.file] = tree = ast.parse(source.file.read_bytes())
+            found[source.file] = tree = _parsed(source.file)
             names = (
                 filter(_is_ours, _imports(tree, source))
                 if _is_ours(source.module)
@@ -114,6 +135,14 @@ def _reached(modules: Iterable[str]) -> dict[Path, ast.Module]:
             )
             waiting += [each for name in names for each in _sources(name, follow)]
     return found
+
+
+def _parsed(file: Path) -> ast.Module:
+    try:
+        return ast.parse(file.read_bytes())
+    except SyntaxError as error:
+        # It was not there when the file was imported.
+        raise ConfigError(f"{file}, line {error.lineno}: {error.msg}") from None
 
 
 def _is_ours(module: str) -> bool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.assembly import Need, strategy_row
 from coati.errors import UsageError
@@ -16,16 +17,12 @@ from coati.experiments.deciding_code import modules_digest
 from coati.experiments.errors import ExperimentError
 from coati.experiments.site_specs import ArchivedSite
 from coati.experiments.sites import Places, open_site
+from coati.experiments.spec import Experiment
 from coati.experiments.workers import Job, LostJob, WorkerCache, Workers
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.runs.durable import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from coati.experiments.spec import Experiment
-    from coati.strategies.tres.tres import TresExamples
+from coati.strategies.tres.tres import TresExamples
+from coati.units import format_count
 
 _FOLDER = "examples"
 
@@ -48,9 +45,7 @@ def collect_examples(
     progress: Callable[[str, int, int], None],
 ) -> tuple[ExampleFile, ...]:
     """Read the example pages of an experiment; none where no strategy needs any."""
-    needing = sorted(
-        {v.strategy for v in experiment.variants if Need.EXAMPLES in strategy_row(v.strategy).needs}
-    )
+    needing = _needing(experiment)
     if not needing:
         return ()
     if not experiment.examples:
@@ -58,6 +53,8 @@ def collect_examples(
             f"{needing[0]} needs example pages of other sites: name archives that have some, as"
             ' examples = ["a", "b"], or among the sites'
         )
+    if missing := places.missing(experiment.examples):
+        raise _missing(needing[0], missing, places)
     folder = out / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     archives = [(name, places.find(ArchivedSite(name)), folder) for name in experiment.examples]
@@ -74,11 +71,41 @@ def collect_examples(
 
 def without_examples(experiment: Experiment, places: Places) -> tuple[Experiment, tuple[str, ...]]:
     """Leave out the rows that need example pages, where an archive that has some is missing; name them."""
-    if all(places.holds(name) for name in experiment.examples):
+    if not places.missing(experiment.examples):
         return experiment, ()
     kept = tuple(v for v in experiment.variants if Need.EXAMPLES not in strategy_row(v.strategy).needs)
     left_out = tuple(variant.label for variant in experiment.variants if variant not in kept)
     return (replace(experiment, variants=kept), left_out) if kept else (experiment, ())
+
+
+def with_examples_there(experiment: Experiment, places: Places) -> Experiment:
+    """Let a part of an experiment learn from the example pages that are there; it says how many are not.
+
+    Raises `UsageError` where a site would be left without any: those of the site itself are never given.
+    """
+    needing, missing = _needing(experiment), places.missing(experiment.examples)
+    if not needing or not missing:
+        return experiment
+    there = tuple(name for name in experiment.examples if name not in missing)
+    for site in experiment.sites:
+        if not any(name != (site.folder if isinstance(site, ArchivedSite) else "") for name in there):
+            raise _missing(needing[0], missing, places)
+    of_all = format_count(len(experiment.examples), "archive")
+    part = f"{experiment.part}, example pages of {len(there)} of {of_all}"
+    return replace(experiment, examples=there, part=part)
+
+
+def _needing(experiment: Experiment) -> list[str]:
+    return sorted(
+        {v.strategy for v in experiment.variants if Need.EXAMPLES in strategy_row(v.strategy).needs}
+    )
+
+
+def _missing(strategy: str, missing: Sequence[str], places: Places) -> UsageError:
+    return UsageError(
+        f"{strategy} needs example pages of other archives, and these are not there: {', '.join(missing)};"
+        f" {places.where}"
+    )
 
 
 def read_examples(files: Sequence[ExampleFile]) -> TresExamples:

@@ -40,9 +40,9 @@ _COLOURS = 10
 
 
 def draw_figures(study: Study, folder: Path) -> list[Path]:
-    """Draw what the experiment asks for, as PNG and as SVG; return the files."""
+    """Draw the figure that the experiment names, as PNG and as SVG; return the files."""
     files: list[Path] = []
-    name = study.experiment.table
+    name = study.experiment.file_stem
     if "curves" in study.experiment.figures:
         for site in study.sites:
             files += _save(_curves(study, site), folder, f"{name}-{site.name}")

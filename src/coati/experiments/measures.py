@@ -73,7 +73,7 @@ _MEASURES = {
         "repositories found per 1,000 pages fetched in checks, which are those that the paper counts", 1
     ),
     "pages_in_checks": Measure("pages fetched in checks", 0),
-    "queries": Measure("queries asked", 0),
+    "queries": Measure("queries sent", 0),
     **{
         f"repositories_at_{share}_pct": Measure(
             f"repositories found when {share} % of the budget was spent", 0

@@ -20,7 +20,7 @@ _GIT_SECONDS = 10
 
 
 def tables_of(study: Study) -> list[Table]:
-    """List the tables of an experiment: its numbers, groups, wins and halves where asked for, its sites."""
+    """List the tables of an experiment: its numbers, groups, wins and halves where wanted, its sites."""
     tables = [result_table(study)] if study.experiment.measures else []
     if "groups" in study.experiment.figures:
         tables.append(group_table(study))
@@ -34,7 +34,7 @@ def tables_of(study: Study) -> list[Table]:
 
 def write_outputs(study: Study, folder: Path, *, parquet: bool) -> list[Path]:
     """Write the numbers (JSON lines, Parquet), the tables (Markdown) and the figures; return the files."""
-    name = study.experiment.table
+    name = study.experiment.file_stem
     found = objects(study)
     lines = folder / f"{name}.jsonl"
     write_json_lines(lines, found)

@@ -26,10 +26,12 @@ class PublishedNumber(NamedTuple):
 class Published:
     """Published numbers by strategy, variant (empty: none), site (empty: all of them) and measure.
 
-    Infinity stands for "never reached".
+    Infinity stands for "never reached". ``missing`` says why there are none, where the file is not there: a
+    part of an experiment is run without them.
     """
 
     numbers: dict[tuple[str, str, str, str], PublishedNumber]
+    missing: str = ""
 
     def find(self, strategy: str, variant: str, site: str, measure: str) -> PublishedNumber | None:
         """Return the number or the range; None where the paper prints none."""
@@ -41,7 +43,7 @@ class Published:
 
         A value is a number, or a range such as ``18 to 21``.
         """
-        numbers = {}
+        numbers: dict[tuple[str, str, str, str], PublishedNumber] = {}
         try:
             with file.open(newline="", encoding="utf-8") as lines:
                 reader = csv.DictReader(line for line in lines if not line.startswith("#"))
@@ -53,7 +55,7 @@ class Published:
                     key = (row["strategy"], row["variant"], row["site"], row["measure"])
                     numbers[key] = _number_or_range(row["value"] or "", file)
         except OSError as error:
-            raise ConfigError(f"the published numbers in {file} cannot be read: {error.strerror}") from error
+            return cls({}, f"{file} cannot be read: {error.strerror}")
         return cls(numbers)
 
 

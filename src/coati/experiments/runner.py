@@ -12,7 +12,7 @@ from pathlib import Path
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.budget_trials import Records, describe_together, record_crawls, run_budget_trial
-from coati.experiments.deciding_code import forget_digests
+from coati.experiments.deciding_code import forget_digests, modules_of, require_unchanged
 from coati.experiments.errors import ExperimentError
 from coati.experiments.examples import ExampleFile, collect_examples, read_examples
 from coati.experiments.recording import RecordingStrategy
@@ -68,6 +68,9 @@ def run_experiment(
     if jobs:
         # Processes of their own import the code as it is now; this one still runs what it imported once.
         forget_digests()
+    else:
+        deciding = {name for variant in rows(experiment) for name in modules_of(variant.strategy)}
+        require_unchanged(sorted(deciding), ", or let another process make the runs: jobs=1")
     workers = Workers(jobs)
     records = record_crawls(experiment, places, out, workers, progress)
     sites = _prepare(experiment, places, records, workers, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
@@ -131,6 +131,17 @@ class Places:
     def holds(self, name: str) -> bool:
         """Tell whether there is an archive of this name."""
         return self._archives is not None and (self._archives / name / _ARCHIVE_FILE).is_file()
+
+    def missing(self, names: Iterable[str]) -> tuple[str, ...]:
+        """List the archives that are not there."""
+        return tuple(name for name in names if not self.holds(name))
+
+    @property
+    def where(self) -> str:
+        """Where archives are looked for, in words."""
+        if self._archives is None:
+            return "say with --archives where they are"
+        return f"--archives is {self._archives}"
 
     def find(self, site: ExperimentSite) -> Path:
         """Return the archive of a site; raises `UsageError` where there is none."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from coati.assembly import DISCOVERY, REGISTRY, StrategySettings, strategy_row
+from coati.assembly import DISCOVERY, REGISTRY, StrategySettings, strategy_row, unknown_strategy
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.early_stops import EarlyStopRule
@@ -26,6 +26,7 @@ from coati.experiments.site_specs import (
     parse_site,
 )
 from coati.experiments.spending import Spending
+from coati.units import format_count
 
 _MAX_FILE_BYTES = 1 << 20
 _MAX_SEEDS = 1000
@@ -62,6 +63,16 @@ class Variant:
     spending: Spending = field(default_factory=Spending)
 
     @property
+    def changes(self) -> list[str]:
+        """The names of the settings that are not the paper's."""
+        usual = StrategySettings()
+        return [
+            each.name
+            for each in fields(usual)
+            if getattr(self.settings, each.name) != getattr(usual, each.name)
+        ]
+
+    @property
     def label(self) -> str:
         """What the row is called."""
         return self.name or self.strategy
@@ -76,7 +87,8 @@ class Experiment:
     others are listed; ``halves``: the best row of half of the sites is reported on the other half.
     ``until_all_found``: a run ends with the last target of its site, after which nothing is measured. With
     ``classify`` nothing is crawled: this many pages of a web, half of them relevant, are judged and then
-    learnt from, one after the other. ``published_by`` is the word for who published the numbers beside ours.
+    learnt from, one after the other. ``part`` says which part of the file this is; empty for all of it.
+    ``published_by`` is the word for who published the numbers beside ours.
     """
 
     table: str
@@ -99,6 +111,12 @@ class Experiment:
     halves: bool = False
     until_all_found: bool = False
     published_by: str = "paper"
+    part: str = ""
+
+    @property
+    def file_stem(self) -> str:
+        """How the names of its result files begin: those of a part are not those of the whole."""
+        return f"{self.table}-part" if self.part else self.table
 
     def seeds_of(self, strategy: str) -> tuple[int | None, ...]:
         """List the seeds to run a strategy with: None, once, where a seed changes nothing."""
@@ -117,29 +135,51 @@ class Experiment:
         """Return a smaller experiment: some sites and rows, other seeds, fewer requests.
 
         What is empty or None stays as it is. Among the sites, the name of an archive stands for all of its
-        crawls unless a site has that name, and `GENERATED` for all generated ones.
+        crawls unless a site has that name, and `GENERATED` for all generated ones. A part can do without the
+        published numbers, the whole cannot.
         """
         named = by_name(self.sites)
         for name in sites - {GENERATED}:
             if name not in named:
                 raise unknown_name("site of this experiment", name, {*named, GENERATED})
-        chosen = [site for name in sites for site in named.get(name, ())] if sites else self.sites
+        if GENERATED in sites and GENERATED not in named:
+            raise ConfigError("this experiment has no generated sites")
+        chosen = [site for name in sites for site in named[name]] if sites else self.sites
         labels = [variant.label for variant in self.variants]
         known = {*REGISTRY, *DISCOVERY}
         for label in strategies:
             if label not in labels and ":" not in label and label not in known:
-                raise unknown_name("strategy of this experiment", label, {*labels, *known})
+                raise unknown_strategy(label, {*labels, *known}, "strategy of this experiment")
         kept = tuple(site for site in self.sites if site in chosen)
-        if not kept:
-            raise ConfigError("this experiment has no generated sites")
         rows = tuple(variant for variant in self.variants if not strategies or variant.label in strategies)
         # One that the file does not name runs beside the others: yours, by its path, or any by its name.
         rows += tuple(Variant(_strategy(name)) for name in sorted(strategies - set(labels)))
         for row in rows:
-            strategy_row(row.strategy)
+            _require_read(row.strategy, row.changes)
         budget = self.budget if max_requests is None else replace(self.budget, max_requests=max_requests)
         numbers = self.seeds if seeds is None else _numbered(self.seeds[0], seeds)
-        return replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
+        narrowed = replace(self, sites=kept, variants=rows, seeds=numbers, budget=budget)
+        part = _part(self, narrowed)
+        if self.published.missing and not part:
+            raise ConfigError(f"the published numbers: {self.published.missing}")
+        return replace(narrowed, part=part)
+
+
+def _part(whole: Experiment, narrowed: Experiment) -> str:
+    """Say what an experiment has of another; empty if it has all of it. More seeds leave nothing out."""
+    rows = len([row for row in narrowed.variants if row in whole.variants])
+    others = len(narrowed.variants) - rows
+    said = []
+    if len(narrowed.sites) < len(whole.sites):
+        said.append(f"{len(narrowed.sites)} of {format_count(len(whole.sites), 'site')}")
+    if others or rows < len(whole.variants):
+        added = f" and {format_count(others, 'other row')}" if others else ""
+        said.append(f"{rows} of {format_count(len(whole.variants), 'row')}{added}")
+    if len(narrowed.seeds) < len(whole.seeds):
+        said.append(f"{len(narrowed.seeds)} of {format_count(len(whole.seeds), 'seed')}")
+    if narrowed.budget != whole.budget:
+        said.append(f"at most {format_count(narrowed.budget.max_requests or 0, 'request')} per run")
+    return ", ".join(said)
 
 
 def read_experiment(file: Path) -> Experiment:
@@ -256,6 +296,8 @@ def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
         spending = filled(Spending(), take(each, "spending", dict, {}, where), "spending")
         spending.check()
         strategy, name = _strategy(need(each, "strategy", where)), need(each, "name", where)
+        if ":" not in strategy:
+            _require_read(strategy, changes)
         found.append(Variant(strategy, name, settings, spending))
     if not found:
         raise ConfigError("an experiment needs strategies or variants")
@@ -264,6 +306,15 @@ def _variants(table: Mapping[str, object]) -> tuple[Variant, ...]:
         if labels.count(label) > 1:
             raise ConfigError(f"two rows are called {label!r}")
     return tuple(found)
+
+
+def _require_read(strategy: str, settings: Iterable[str]) -> None:
+    """Raise `ConfigError` for settings that the strategy never looks at: such a row would be no variant."""
+    read = strategy_row(strategy).settings
+    for name in settings:
+        if name not in read:
+            known = f"it reads {', '.join(read)}" if read else "it reads no settings"
+            raise ConfigError(f"{strategy} does not read the setting {name}; {known}")
 
 
 def _compared(table: Mapping[str, object]) -> str:

@@ -57,7 +57,8 @@ def result_table(study: Study) -> Table:
             ]
             rows.append((label, *cells))
     title = f"{experiment.table}: {experiment.title}"
-    return Table(title, ("", *columns), tuple(rows), tuple(_notes(study)))
+    published = any(entry.published is not None for entry in found.values())
+    return Table(title, ("", *columns), tuple(rows), tuple(_notes(study, published=published)))
 
 
 def site_table(sites: Sequence[SiteFacts]) -> Table:
@@ -117,7 +118,7 @@ def objects(study: Study) -> list[dict[str, Any]]:
             "variant": entry.variant.name or None,
             "measure": entry.measure,
         }
-        # A mean over sites is no run.
+        # A mean over sites is not a run.
         for seed, value in () if entry.site in {REPLICAS, GENERATED} else entry.values:
             said = {**_said(value), **_by_name(entry, value), **_NO_SPREAD, **_published(entry)}
             found.append({**head, "kind": "run", "seed": seed, **said})
@@ -175,9 +176,10 @@ def _with_spread(spread: Spread, decimals: int) -> str:
     return f"{text} [{in_words(spread.low, decimals)}–{in_words(spread.high, decimals)}]"
 
 
-def _notes(study: Study) -> list[str]:
+def _notes(study: Study, *, published: bool) -> list[str]:
     experiment = study.experiment
-    notes = [f"{name}: {measure(name).meaning}." for name in experiment.measures]
+    notes = [f"A part of the experiment: {experiment.part}."] if experiment.part else []
+    notes += [f"{name}: {measure(name).meaning}." for name in experiment.measures]
     count = len(experiment.seeds)
     spread = "least to most" if count < 4 else "quartiles"  # noqa: PLR2004 - fewer have no quartiles
     if count > 1:
@@ -187,7 +189,9 @@ def _notes(study: Study) -> list[str]:
         if fewer < count and any(variant.strategy == strategy for variant in experiment.variants):
             notes.append(f"{strategy}: {fewer} seeds only, as it takes long.")
     notes.append("∞: never reached. The mean over sites leaves out sites where a number is not defined.")
-    if experiment.published.numbers:
+    if experiment.published.missing:
+        notes.append(f"No published numbers: {experiment.published.missing}.")
+    if published:
         notes.append(f"{experiment.published_by}: {experiment.source or 'published'}.")
     notes += _example_notes(experiment)
     notes_of = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}

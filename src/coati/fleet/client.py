@@ -1,4 +1,4 @@
-"""One budget over many sites on many machines: whoever chooses.
+"""The client: one budget over many sites on many machines.
 
 Nothing of the choice is saved: what it knows of a site stands in the site's last generation. So a client that
 was killed is started again by the same command. One client at a time has the store, by a lease.
@@ -105,9 +105,9 @@ class FleetClient:
         """Harvest to the end."""
         self._read_states()
         try:
-            self._go_on()
+            self._run_slices()
             self._give_last_tries()
-            self._go_on()
+            self._run_slices()
         except KeyboardInterrupt:
             self._interrupt()
         self._end_crawls()
@@ -135,7 +135,7 @@ class FleetClient:
         try:
             return self._read_state(site)
         except DamagedObjectError:
-            # Others go on. Whoever is sent there finds it, too, and it is told then.
+            # Others continue. The worker that is sent there finds it, too, and reports it.
             return RunState(start_url=site.urls[0]), False
 
     def _read_state(self, site: HarvestSite) -> tuple[RunState, bool]:
@@ -151,19 +151,20 @@ class FleetClient:
                 self._last_tries.add(number)
                 self._choice.reopen(number, time.time())
 
-    def _go_on(self) -> None:
+    def _run_slices(self) -> None:
         while True:
             if self._stop is None:
                 limit = self._choice.limit(self._seconds)
                 if limit is not None:
                     self._end(StopReason.of_limit(limit))
             is_all_sent = self._send_slices()
-            if not self._choice.out and is_all_sent and self._nothing_wakes():
+            nothing_wakes = self._stop is not None or self._choice.wakes_at() is None
+            if not self._choice.out and is_all_sent and nothing_wakes:
                 return
             finished = self._cluster.wait(self._patience())
             if finished is not None:
-                self._take_in(finished)
-            self._look_around()
+                self._collect(finished)
+            self._do_periodic_work()
 
     def _end_crawls(self) -> None:
         """End what rests, for the reason that all ended for."""
@@ -174,14 +175,11 @@ class FleetClient:
             if state.is_open and number not in self._quarantined and number not in self._damaged
         ]
         with suppress(KeyboardInterrupt):
-            send_once(self._cluster, orders, self._take_ended, self._look_around)
+            send_once(self._cluster, orders, self._collect_ended, self._do_periodic_work)
 
-    def _take_ended(self, result: SliceResult) -> None:
+    def _collect_ended(self, result: SliceResult) -> None:
         if result.end is SliceEnd.CRAWLED:
             self._states[self._numbers[result.site]] = result.state
-
-    def _nothing_wakes(self) -> bool:
-        return self._stop is not None or self._choice.wakes_at() is None
 
     def _send_slices(self) -> bool:
         """Send out what there is room for; tells whether nothing is left to be sent now."""
@@ -194,7 +192,7 @@ class FleetClient:
                 return True
             site = self._sites[chosen.site].name
             self._sent_at[chosen.site] = time.monotonic()
-            self._tell(FleetEventKind.SENT, site=site, requests=chosen.requests, value=_told(chosen.value))
+            self._tell(FleetEventKind.SENT, site=site, requests=chosen.requests, value=_rounded(chosen.value))
             self._cluster.send(self._order(chosen), apart=chosen.is_suspect)
         return True
 
@@ -221,7 +219,7 @@ class FleetClient:
             return _TICK_SECONDS
         return max(0.0, min(_TICK_SECONDS, wakes_at - time.time()))
 
-    def _look_around(self) -> None:
+    def _do_periodic_work(self) -> None:
         """Renew the lease, give up what is overdue, and say how far it is and whether nobody is there."""
         now = time.monotonic()
         if now >= self._renew_at:
@@ -233,7 +231,7 @@ class FleetClient:
         times = self._harvest.times
         most = self._harvest.sizes.seconds + times.transfer + 2 * times.grace + 2 * times.patience
         for number in [number for number, sent in self._sent_at.items() if now - sent > most]:
-            self._lose(number, "it does not come back")
+            self._give_up_slice(number, "it does not come back")
         if self._cluster.places():
             self._missed_at = now + _WORKER_SECONDS
         elif now >= self._missed_at:
@@ -242,7 +240,7 @@ class FleetClient:
         if self._listeners.on_progress is not None:
             self._listeners.on_progress(self._progress())
 
-    def _take_in(self, finished: FinishedSlice) -> None:
+    def _collect(self, finished: FinishedSlice) -> None:
         number = self._numbers[finished.site]
         if self._sent_at.pop(number, None) is None:
             # Given up already.
@@ -252,7 +250,7 @@ class FleetClient:
         elif isinstance(finished.error, WorkerVersionError | ConfigError):
             raise finished.error
         elif finished.worker_died:
-            self._lose(number, str(finished.error))
+            self._give_up_slice(number, str(finished.error))
         elif isinstance(finished.error, DamagedObjectError):
             self._take_damage(number, str(finished.error))
         elif finished.error is None or isinstance(finished.error, StoreError):
@@ -290,7 +288,7 @@ class FleetClient:
             case SliceEnd.HELD | SliceEnd.LOST:
                 gone = result.by not in self._cluster.workers() and result.end is SliceEnd.HELD
                 self._tell(
-                    FleetEventKind.HELD, site=result.site, by=result.by, seconds=_told(result.until - now)
+                    FleetEventKind.HELD, site=result.site, by=result.by, seconds=_rounded(result.until - now)
                 )
                 if gone and self._cluster.workers():
                     self._choice.died(number, now, result.until)
@@ -311,7 +309,7 @@ class FleetClient:
             by=result.by,
             requests=result.requests,
             targets=result.targets,
-            seconds=_told(result.seconds),
+            seconds=_rounded(result.seconds),
             stop=state.stop_reason,
             done=state.done,
             generation=result.generation,
@@ -326,7 +324,7 @@ class FleetClient:
         if state.done or (state.stop_reason in _LEFT and not again):
             self._choice.end(number)
 
-    def _lose(self, number: int, why: str) -> None:
+    def _give_up_slice(self, number: int, why: str) -> None:
         self._sent_at.pop(number, None)
         self._deaths += 1
         self._tell(FleetEventKind.DIED, site=self._sites[number].name, error=why)
@@ -357,7 +355,7 @@ class FleetClient:
         self._end(StopReason.INTERRUPTED)
         self._cluster.recall()
         try:
-            self._go_on()
+            self._run_slices()
         except KeyboardInterrupt:
             return
 
@@ -384,10 +382,10 @@ class FleetClient:
         )
 
     def _underway(self) -> Usage:
-        """Return what the slices that are out have spent so far, as far as they were heard of."""
-        heard = self._cluster.underway()
+        """Return what the slices that are out have spent so far, as far as they reported it."""
+        reported = self._cluster.underway()
         out = [(self._sites[number].name, self._states[number]) for number in self._sent_at]
-        known = [(heard[site], state) for site, state in out if site in heard]
+        known = [(reported[site], state) for site, state in out if site in reported]
         return Usage(
             sum(max(0, spent.requests - state.requests) for spent, state in known),
             sum(max(0, spent.bytes - state.bytes) for spent, state in known),
@@ -403,6 +401,6 @@ def _counts(state: RunState) -> SiteCounts:
     return SiteCounts(state.requests, state.targets, state.bytes, state.promises)
 
 
-def _told(number: float) -> float | None:
+def _rounded(number: float) -> float | None:
     """Return a number as JSON can say it."""
     return None if number in {float("inf"), float("-inf")} else round(number, 3)

@@ -13,7 +13,7 @@ from typing import Final
 from coati.errors import ConfigError
 from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError, Leases
 from coati.fleet.objects import DamagedObjectError, ObjectStore, StoreError
-from coati.fleet.patience import pause_for
+from coati.fleet.store_retries import pause_for
 from coati.times import to_iso_seconds
 
 CLIENT: Final = "coati-client"

@@ -18,7 +18,7 @@ from coati.live.site_turns import Usage
 class FinishedSlice(NamedTuple):
     """A slice that is no longer out: what came of it, or why nothing came.
 
-    ``worker_died``: whoever had it is gone. Else an error is ours, the store's or the machine's.
+    ``worker_died``: the worker that had it is gone. Else an error is ours, the store's or the machine's.
     """
 
     site: str
@@ -43,7 +43,7 @@ class Cluster(Protocol):
         """Wait for a slice to come back; None if none does within the time."""
 
     def underway(self) -> Mapping[str, Usage]:
-        """Return what the runs of slices that are out had spent in all when last heard of, by site."""
+        """Return what the runs of slices that are out had spent in all at their last report, by site."""
 
     def recall(self) -> None:
         """Let every slice that is out end soon, and be published."""

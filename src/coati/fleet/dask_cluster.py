@@ -37,7 +37,7 @@ _RECONNECT_SECONDS: Final = 600.0
 _SLICES_PER_WORKER: Final = 16
 # The crawls that rest in the process of a worker.
 _RESTING: Final = RestingCrawls()
-# How often it is looked who is there.
+# How often the list of workers is refreshed.
 _LOOK_SECONDS: Final = 2.0
 # What workers tell of slices that are out, and nobody waits for.
 _UNDERWAY: Final = "coati-underway"
@@ -115,7 +115,7 @@ class DaskCluster:
         self._futures: dict[str, tuple[Future[SliceResult], list[str]]] = {}
         self._gone_since: dict[str, float] = {}
         self._threads: dict[str, int] = {}
-        # The store of each slice that is out, and what was heard of its run.
+        # The store of each slice that is out, and what was last reported of its run.
         self._stores: dict[str, str] = {}
         self._underway: dict[str, Usage] = {}
         self._looked_at = -math.inf
@@ -147,14 +147,14 @@ class DaskCluster:
             key=f"slice-{order.site.name}-{uuid.uuid4().hex}",
             pure=False,
             workers=allowed,
-            # A worker that was asked for may be gone by now.
+            # The worker may be gone by now.
             allow_other_workers=order.site.name in self._pinned,
         )
         if allowed is not None:
             self._futures[order.site.name] = future, allowed
-        client.loop.add_callback(self._take_in, order.site.name, future)
+        client.loop.add_callback(self._await_result, order.site.name, future)
 
-    async def _take_in(self, site: str, future: Future[SliceResult]) -> None:
+    async def _await_result(self, site: str, future: Future[SliceResult]) -> None:
         """Wait for a slice, in the loop of Dask's client.
 
         What a slice returns stays on its worker until it is fetched. If the worker dies before, Dask runs the
@@ -163,7 +163,7 @@ class DaskCluster:
         self._finished.put(await _finished(site, future))
 
     def wait(self, seconds: float) -> FinishedSlice | None:
-        self._take_stranded_back(time.monotonic())
+        self._requeue_stranded(time.monotonic())
         try:
             finished = self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
@@ -185,7 +185,7 @@ class DaskCluster:
             self._rests_at.pop(finished.site, None)
         return finished
 
-    def _take_stranded_back(self, now: float) -> None:
+    def _requeue_stranded(self, now: float) -> None:
         """Cancel slices whose worker is gone and that do not come back, so that they can be sent again.
 
         Dask lets another worker have a slice whose worker is gone, but not one that comes later: where all
@@ -237,7 +237,7 @@ class DaskCluster:
         self._exits.close()
 
     def _look(self) -> dict[str, int]:
-        """Return who is there, and how many slices each takes; looked up from time to time."""
+        """Return the workers, and how many slices each takes; looked up from time to time."""
         now = time.monotonic()
         if now - self._looked_at > _LOOK_SECONDS:
             self._looked_at = now

@@ -161,7 +161,7 @@ class _CycleClient(FleetClient):
         """What the crawls brought does not count here."""
 
     def _lost_counts(self, number: int) -> SiteCounts:
-        """Nor does what a cycle brought of which nothing is heard."""
+        """Nor does what a cycle brought before it reports."""
         return SiteCounts()
 
     def _underway(self) -> Usage:

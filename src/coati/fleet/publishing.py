@@ -1,4 +1,4 @@
-"""From a run folder to the store: a new generation of the run, complete for whoever reads it.
+"""From a run folder to the store: a new generation of the run, complete for its readers.
 
 The folder may be written meanwhile. Its database is copied as of one moment; everything that it speaks of was
 on the disk before. Target files are in the store before the generation that counts them.

@@ -105,7 +105,7 @@ class RestingCrawls:
     """Crawls between two slices of this process, so that the next one need not restore them.
 
     They are named by the store and the place of their run. Beyond ``most`` the one that rests longest is let
-    go: whoever continues it takes it from the store.
+    go: the next worker takes it from the store.
     """
 
     def __init__(self, most: int = 64) -> None:

@@ -19,14 +19,10 @@ _LONGEST_PACE = 3600.0
 _ROUNDING = 0.1
 
 
-def _never() -> float:
-    return 0.0
-
-
 class SliceTurns:
     """The turns of a site: within a slice all are its own, as long as its lease holds.
 
-    So a worker that cannot reach the store any more, or that was away, does not go on asking a site that is
+    So a worker that cannot reach the store any more, or that was away, sends nothing more to a site that is
     somebody else's by now. Everything but ``pace_seconds``, ``promises`` and ``spent`` is for the loop of the
     crawl.
 
@@ -37,7 +33,7 @@ class SliceTurns:
 
     def __init__(self, pace_seconds: float, promises: Promises) -> None:
         self._rested: Future[None] = Future()
-        self._seconds_usable: Callable[[], float] = _never
+        self._seconds_usable: Callable[[], float] = lambda: 0.0
         self._requests_left = 0
         # Attempts at the request that is open, beyond the first.
         self._more_attempts = 0
@@ -49,14 +45,14 @@ class SliceTurns:
         self.spent = Usage(0, 0, 0)
 
     def begin(self, requests: int, seconds_usable: Callable[[], float], rested: Future[None]) -> None:
-        """Let the crawl make this many requests, while there are seconds to ask; ``rested`` ends then."""
+        """Let the crawl make this many requests, while its lease is usable; ``rested`` ends then."""
         self._rested = rested
         self._requests_left = requests
         self._seconds_usable = seconds_usable
-        self.go_on()
+        self.resume()
 
-    def go_on(self) -> None:
-        """Let the crawl ask again, if it had to wait."""
+    def resume(self) -> None:
+        """Let the crawl choose again, if it had to wait."""
         if self._site is not None:
             self._site.wake()
 
@@ -88,8 +84,10 @@ class SliceTurns:
         """Nobody else waits for the turn."""
 
     def charge(self, attempts: int) -> bool:
-        if attempts > 0 and (self._seconds_usable() <= 0 or self._spent_by(attempts)):
-            return False
+        if attempts > 0:
+            spent = 1 + self._more_attempts + attempts > self._requests_left
+            if spent or self._seconds_usable() <= 0:
+                return False
         self._more_attempts += attempts
         return True
 
@@ -117,9 +115,6 @@ class SliceTurns:
         seconds = event.data.get("seconds")
         if event.what is EventKind.WAITING and isinstance(seconds, float | int):
             self.pace_seconds = max(self.pace_seconds, min(float(seconds), _LONGEST_PACE))
-
-    def _spent_by(self, attempts: int) -> bool:
-        return 1 + self._more_attempts + attempts > self._requests_left
 
     def _rest(self) -> None:
         if self._site is not None and not self._rested.done():

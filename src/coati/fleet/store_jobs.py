@@ -53,7 +53,7 @@ class StoreHarvest:
         """Show on one line what the store holds and why it ended; the fields are many."""
         targets = format_count(sum(site.targets for site in self.sites), "target")
         sites = format_count(len(self.sites), "site")
-        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.words.brief}>"
+        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.text.brief}>"
 
     @property
     def stop(self) -> StopReason:
@@ -113,7 +113,7 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
         raise UsageError("a store takes files only: pages that meet a goal are collected by one machine")
     plan, _ = find_harvest(
         HarvestSource.named(source, discovery),
-        # A harvest asks for a folder; here everything goes into the store.
+        # A harvest needs a folder; here everything goes into the store.
         {**values, "out": text_of("store", store)},
         HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=False),
     )
@@ -126,8 +126,8 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
         events_appended(path_of("events", events) if events else None) as write,
         progress_shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
     ):
-        heard = Listeners(both(show, on_progress), both(write, on_event))
-        return run_in_store(harvest, cluster, heard)
+        listeners = Listeners(both(show, on_progress), both(write, on_event))
+        return run_in_store(harvest, cluster, listeners)
 
 
 def check_store(url: str, cluster: str | None) -> ObjectStore:

@@ -26,7 +26,7 @@ class WorkerHealth:
         self._proven: set[str] = set()
         self._missed: dict[str, set[str]] = {}
         self._tries: dict[str, int] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def observe(self, worker: str, site: str, *, reached: bool) -> bool:
         """Hear how a slice went; tells whether the site should be tried again, by somebody else perhaps."""
@@ -45,6 +45,6 @@ class WorkerHealth:
         if not self._proven:
             return []
         found = [name for name, sites in self._missed.items() if len(sites) >= _ENOUGH]
-        new = [name for name in found if name not in self._told]
-        self._told.update(new)
+        new = [name for name in found if name not in self._reported]
+        self._reported.update(new)
         return new

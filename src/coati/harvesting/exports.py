@@ -60,9 +60,7 @@ def _writer(file: Path) -> Callable[[Path, Iterable[KeptStatement]], None]:
             if ending == ".parquet" and importlib.util.find_spec("duckdb") is None:
                 raise ConfigError("writing Parquet needs duckdb: pip install 'coati[experiments]'")
             return write
-    raise ConfigError(
-        f"{file.name}: the ending says how statements are written; known are {', '.join(endings)}"
-    )
+    raise ConfigError(f"{file.name}: unknown extension; use one of {', '.join(endings)}")
 
 
 def _write_nquads(file: Path, statements: Iterable[KeptStatement]) -> None:

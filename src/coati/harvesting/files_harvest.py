@@ -14,20 +14,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
 
 from coati.assembly import stop_rule
 from coati.budget import Budget, Limit
 from coati.errors import ConfigError
 from coati.harvesting.folder import HarvestLayout, SiteSummary, ranked, read_site, sums_of, write_summary
+from coati.harvesting.seeds import WrongLine
 from coati.harvesting.site_crawls import Standing, seconds_at_work, site_settings, standing_of
 from coati.harvesting.sites import HarvestSite, is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.notebook_tables import rows_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
+from coati.live.plan import CrawlPlan
 from coati.live.progress import Progress
 from coati.live.site_turns import SiteTurns
+from coati.live.stop_signal import StopSignal
 from coati.reporting.many_sites import write_sites_report
 from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run, is_free
@@ -42,11 +44,6 @@ from coati.units import format_count
 from coati.version import __version__
 from coati.web.rules import Scope
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from coati.harvesting.seeds import WrongLine
-    from coati.live.plan import CrawlPlan
-    from coati.live.stop_signal import StopSignal
 
 # Sites that are crawled at once, unless the user says otherwise: a part of all, so that there is a choice.
 _SITES_PER_TURN = 8
@@ -134,7 +131,7 @@ class FilesHarvested:
         """Show on one line what it found and why it ended; the fields are many."""
         targets = format_count(sum(site.targets for site in self.sites), "target")
         sites = format_count(len(self.sites), "site")
-        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.words.brief}>"
+        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.text.brief}>"
 
     @property
     def folder(self) -> Path:
@@ -313,7 +310,7 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
         return StopReason.INTERRUPTED
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
-    # Where no site is left that could be asked, the exit code tells.
+    # Where no site is left that could get requests, the exit code tells.
     if stops and all(stop.exit_code for stop in stops):
         return stops[0]
     # Sites that had their share have something left.

@@ -16,6 +16,7 @@ from coati.harvesting.pages_harvest import PagesHarvest, usual_settings
 from coati.harvesting.seeds import Seeds, list_text, read_seeds, seeds_in, seeds_of_discovery
 from coati.harvesting.sites import read_hosts
 from coati.jobs.arguments import PathText, count_of, path_of, texts_of
+from coati.jobs.own_code import require_usable
 from coati.runs.layout import Layout, holds_run
 from coati.runs.settings_file import read_settings, require_start_urls
 from coati.settings.run_file import read_values, with_values
@@ -87,6 +88,17 @@ class FoundHarvest(NamedTuple):
 
 def find_harvest(where: HarvestSource, given: Mapping[str, object], choices: HarvestChoices) -> FoundHarvest:
     """Find the harvest that is meant; ``given`` are settings of a crawl. Raises `CoatiError` if none is."""
+    found = _found(where, given, choices)
+    _require_usable(found.plan.settings, found.seeds)
+    return found
+
+
+def _require_usable(settings: RunSettings, seeds: Seeds) -> None:
+    """Raise `CoatiError` for settings that the crawl of a site cannot be made of."""
+    require_usable(with_values(settings, {"urls": seeds.urls[:1]}))
+
+
+def _found(where: HarvestSource, given: Mapping[str, object], choices: HarvestChoices) -> FoundHarvest:
     source = where.source
     if isinstance(source, Path) and holds_run(source):
         return _resumed_pages(source, given, choices)
@@ -109,7 +121,7 @@ def find_harvest(where: HarvestSource, given: Mapping[str, object], choices: Har
     return FoundHarvest(plan, seeds)
 
 
-# Sites of a list that are crawled side by side; each is asked no more often than alone.
+# Sites of a list that are crawled side by side; each gets no more requests per second than alone.
 _SIDE_BY_SIDE = 100
 
 
@@ -122,6 +134,7 @@ def find_crawls(where: HarvestSource, given: Mapping[str, object]) -> tuple[File
     out = Path(settings.out or Path(seeds.source).with_suffix("").name + "-crawls")
     plain = replace(settings, max_requests=None, max_bytes=None, max_time=None, max_targets=None)
     own = settings.budget
+    _require_usable(settings, seeds)
     plan = FilesHarvest(urls=seeds.urls, out=out, settings=plain, at_once=_SIDE_BY_SIDE, per_site=own)
     return plan, seeds
 

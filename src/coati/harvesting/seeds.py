@@ -150,7 +150,7 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
             continue
         address = _address_of(text.split()[0])
         if address is None:
-            wrong.append(WrongLine(number, text, "is not a web address"))
+            wrong.append(WrongLine(number, text, "is not a URL"))
         elif address in urls:
             duplicates += 1
         else:
@@ -166,7 +166,7 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
 
 
 def _address_of(text: str) -> str | None:
-    """Return an address in normal form; a bare host is asked by https, one with a port mostly by http.
+    """Return an address in normal form; a bare host becomes https, one with a port mostly http.
 
     >>> _address_of("data.example.org"), _address_of("what"), _address_of("ftp://example.org/")
     ('https://data.example.org/', None, None)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from coati.budget import Budget
+from coati.harvesting.sites import HarvestSite
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
+from coati.runs.totals import Totals
 from coati.settings.run_file import with_values
+from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import FAILED_STARTS, StopReason
+from coati.strategies.stopping.early_stop import EarlyStop
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from coati.budget import Budget
-    from coati.harvesting.sites import HarvestSite
-    from coati.runs.totals import Totals
-    from coati.settings.run_settings import RunSettings
-    from coati.strategies.stopping.early_stop import EarlyStop
 
 # A site that ended so has nothing left that the budget could be spent on.
 _DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})

@@ -36,7 +36,7 @@ EXPORTS = {
     "kit": "SQLite files in a folder, for SB-CLASSIFIER's published code",
 }
 
-# Damaged parts that are kept for who asks; all of them are counted.
+# This many damaged parts are kept; all of them are counted.
 _MAX_LISTED = 100
 
 
@@ -110,7 +110,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
 ) -> ImportedArchive:
     """Import a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
 
-    ``on_damage`` hears of each part that cannot be read.
+    ``on_damage`` gets each part that cannot be read.
     """
     options = SourceOptions(
         name=name,
@@ -196,7 +196,7 @@ def export_archive(
 def _web_address(text: str) -> str:
     url = normalise(text)
     if url is None:
-        raise UsageError(f"{text!r} is not a web address; it must begin with http:// or https://")
+        raise UsageError(f"{text!r} is not a URL; it must begin with http:// or https://")
     return url
 
 

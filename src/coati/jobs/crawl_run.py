@@ -13,7 +13,7 @@ from coati.jobs.runs import Run, RunFile
 from coati.live.plan import CrawlResult
 from coati.reporting.start_page import failed_start, few_links_in
 from coati.runs.reader import RunReader
-from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
+from coati.stop_reasons import STOPPED_AT_START, StopReason, StopText
 from coati.strategies.stopping.forecast import Estimate
 from coati.units import format_count
 
@@ -83,7 +83,7 @@ class CrawlRun:
         return NO_LINKS if self.found_nothing_at_start else self.stop.exit_code
 
     @cached_property
-    def failed_start(self) -> StopWords | None:
+    def failed_start(self) -> StopText | None:
         """What kept it from its start page, if that is why it got nothing and the log tells it."""
         if self.stop not in STOPPED_AT_START:
             return None
@@ -102,7 +102,7 @@ class CrawlRun:
             return WITHOUT_CERTIFICATE
         if self.stop is StopReason.RATE_LIMITED and (pause := self.run.details(1).pause):
             return pause
-        return (self.failed_start or self.stop.words).next_step
+        return (self.failed_start or self.stop.text).next_step
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -116,7 +116,7 @@ class CrawlRun:
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it."""
-        # Where nothing is left to ask for, nothing is to be expected of asking.
+        # Where nothing is left to request, nothing more can be expected.
         estimate = None if self.stop is StopReason.FINISHED else self.estimate
         return {
             "stop": self.stop.name.lower(),
@@ -136,11 +136,11 @@ class CrawlRun:
         """Show on one line what it found and why it ended; the fields are many."""
         targets = format_count(self.summary.targets, "target")
         requests = format_count(self.summary.requests, "request")
-        words = self.failed_start or self.stop.words
+        words = self.failed_start or self.stop.text
         return f"<CrawlRun {str(self.folder)!r}: {targets} from {requests}; {words.brief}>"
 
     def _repr_html_(self) -> str:
-        words = self.failed_start or self.stop.words
+        words = self.failed_start or self.stop.text
         end = [*self.summary.counts(), ("files", f"{self.folder}/files"), ("report", self.report or "")]
         if self.next_step:
             end.append(("next", self.next_step))

@@ -64,9 +64,9 @@ OnStart = Callable[[CrawlStart], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlCallbacks:
-    """Who is told what while a crawl goes on, and who may stop it; everything may be left out.
+    """Who is told what while a crawl runs, and who may stop it; everything may be left out.
 
-    ``on_commands`` hears at the end how many files wait for their command (``exec``).
+    ``on_commands`` gets at the end how many files wait for their command (``exec``).
     """
 
     on_start: OnStart | None = None
@@ -211,7 +211,7 @@ def _crawl(
 
 
 def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     for plan in retry_plans(settings, resources):

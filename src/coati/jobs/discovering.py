@@ -25,7 +25,7 @@ from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run
 from coati.settings.run_file import read_values
-from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopWords
+from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopText
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class DiscoveryRun:
     def __repr__(self) -> str:
         """Show on one line what it found and why it ended; the fields are many."""
         found = format_count(len(self.repositories), "repository", "repositories")
-        words = self.engine_trouble or self.stop.words
+        words = self.engine_trouble or self.stop.text
         return f"<DiscoveryRun {str(self.folder)!r}: {found}; {words.brief}>"
 
     @property
@@ -65,7 +65,7 @@ class DiscoveryRun:
         return self.found.result.stop
 
     @property
-    def engine_trouble(self) -> StopWords | None:
+    def engine_trouble(self) -> StopText | None:
         """What to tell about the search engine, where it ended the search before anything was found."""
         return None if self.found.sites else ENGINE_TROUBLE.get(self.stop)
 

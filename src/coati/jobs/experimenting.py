@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coati.errors import UsageError
-from coati.experiments.examples import without_examples
+from coati.experiments.examples import with_examples_there, without_examples
 from coati.experiments.outputs import provenance, tables_of, write_outputs
 from coati.experiments.parquet import require_duckdb
 from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
@@ -97,6 +97,8 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     left_out: tuple[str, ...] = ()
     if own_sites and not own_strategies:
         described, left_out = without_examples(described, places)
+    elif described.part:
+        described = with_examples_there(described, places)
     workers = (os.cpu_count() or 1) if jobs is None else jobs
     with writing_to(folder):
         with progress_of_steps(show_progress, on_progress) as report_progress:

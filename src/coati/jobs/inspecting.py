@@ -1,7 +1,7 @@
 """Which software a site runs and what it lists, in a few requests: what `coati inspect` shows.
 
-The start page, robots.txt, the API of the software that the start page shows, and some sitemaps are asked
-for, politely and under the rules of a crawl, and nothing else.
+The start page, robots.txt, the API of the software that the start page shows, and some sitemaps are
+requested, politely and under the rules of a crawl, and nothing else.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from coati.web.media import parse_types
 from coati.web.urls import extension_of, normalise, with_scheme
 
 FEW_REQUESTS = 12
-"""What an inspection may ask for unless it is told otherwise."""
+"""How many requests an inspection may make by default."""
 
-# What a dry run may ask for: enough for a portal of five thousand data sets.
+# How many requests a dry run may make: enough for a portal of five thousand data sets.
 _INVENTORY_REQUESTS = 60
 _MOST_SITEMAPS = 3
 # The format that an API tells, behind the title: "Taxes (CSV)".
@@ -53,7 +53,7 @@ class ListShown:
     """One list of files: where it comes from, and what was read of it.
 
     ``name`` is the beginning of its tag paths (``wordpress > application``), or ``sitemap``. ``more`` says
-    that it goes on behind what was read.
+    that the list continues behind what was read.
     """
 
     name: str
@@ -142,20 +142,20 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
     """Inspect a site's start page and lists, with at most ``max_requests`` requests."""
     start = normalise(with_scheme(url))
     if start is None:
-        raise ConfigError(f"{url!r} is not a web address: give one like https://www.example.org/")
+        raise ConfigError(f"{url!r} is not a URL: give one like https://www.example.org/")
     settings = replace(settings, urls=(start,))
     header = header_of_address(url)
     if header is not None:
         settings = replace(settings, header=(*settings.header, header))
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl
 
-    asked = replace(settings, sitemaps=True)
+    with_lists = replace(settings, sitemaps=True)
     answers = StartAnswers()
-    plan = crawl_plan(asked, CrawlResources(on_fetched=answers.take))
+    plan = crawl_plan(with_lists, CrawlResources(on_fetched=answers.take))
     mode = "only" if settings.shortcuts == "only" else "auto"
     shortcuts = build_shortcuts(mode, profiles=settings.profile)
-    strategy = _ListsOnly(asked.start_urls)
+    strategy = _ListsOnly(with_lists.start_urls)
     budget = Budget(max_requests=settings.max_requests or FEW_REQUESTS)
     result = crawl(
         replace(

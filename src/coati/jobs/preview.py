@@ -25,6 +25,7 @@ from coati.settings.run_settings import RunSettings
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
 from coati.strategies.sb.tag_paths import TagPathSettings
+from coati.units import format_bytes, format_count
 from coati.web.media import essence
 from coati.web.urls import resolve
 
@@ -95,7 +96,7 @@ def preview_place(place: RunPlace) -> Preview:
 
 def _look(settings: RunSettings, urls: Sequence[str], answers: StartAnswers) -> CrawlResult:
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
-    # Whoever asks for a preview wants to know now that nobody answers.
+    # A preview is to say at once that nobody answers.
     return crawl_starts_only(replace(plan, defers=False, finishes=False), urls)
 
 
@@ -197,7 +198,7 @@ def _robots_described(result: FetchResult, text: str) -> str:
     if outcome.status >= 300:  # noqa: PLR2004 - HTTP success
         return f"none (status {outcome.status})"
     rules = sum(line.strip().lower().startswith(("disallow:", "allow:")) for line in text.splitlines())
-    return f"read; {rules} {'rule' if rules == 1 else 'rules'}"
+    return f"read; {format_count(rules, 'rule')}"
 
 
 def _media_type(reading: FetchResult) -> str:
@@ -210,9 +211,9 @@ def _described(start: StartAnswer) -> str:
         return f"not fetched ({outcome.reason})"
     if isinstance(outcome, Failure | Deferred):
         return outcome.reason
-    kind = "a page" if isinstance(outcome, Page) else "no page"
-    hops = f", after {start.hops} {'redirect' if start.hops == 1 else 'redirects'}" if start.hops else ""
-    return f"{kind}, status {outcome.status}, {outcome.size_bytes:,} bytes{hops}"
+    kind = "a page" if isinstance(outcome, Page) else "not a page"
+    hops = f", after {format_count(start.hops, 'redirect')}" if start.hops else ""
+    return f"{kind}, status {outcome.status}, {format_bytes(outcome.size_bytes)}{hops}"
 
 
 def _exit_code(start: StartAnswer) -> int:

@@ -21,6 +21,7 @@ from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
 from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
+from coati.jobs.own_code import require_current
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
@@ -60,7 +61,12 @@ class ReplayPlan:
 
     def wanted(self) -> list[tuple[str, int | None]]:
         """List the runs: each strategy with each seed, once."""
-        names = [name if ":" in name else name.lower() for each in self.strategies if (name := each.strip())]
+        # A name in capitals is one of ours; a path keeps them, also one that is written with a dot.
+        names = [
+            name if {":", "."} & set(name) else name.lower()
+            for each in self.strategies
+            if (name := each.strip())
+        ]
         if not names:
             raise ConfigError("no strategy given; `coati strategies` lists them")
         if searching := next((name for name in names if name in DISCOVERY), None):
@@ -111,7 +117,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     them are offered the APIs whose answers the archive holds; with "only", nothing else is followed. The
     results are written to the folder ``out``, if there is one.
 
-    ``on_ready`` hears in words what is replayed, ``on_progress`` which step is done, how far it is and of how
+    ``on_ready`` gets in words what is replayed, ``on_progress`` which step is done, how far it is and of how
     much, ``on_run`` the strategy of a crawl, its seed, and its requests and targets so far, and ``on_result``
     gets each finished run.
     """
@@ -139,6 +145,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         link_cache=link_cache,
     )
     wanted = plan.wanted()
+    require_current((name for name, _ in wanted), plan.goal)
     watching = WatchReplayPlan(
         wanted=wanted,
         start_urls=plan.start_urls,

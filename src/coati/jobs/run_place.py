@@ -14,12 +14,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
+from coati.jobs.own_code import require_usable
 from coati.runs.layout import Layout, holds_run, is_free
+from coati.runs.lock import lock_run
 from coati.runs.reader import RunReader
 from coati.runs.settings_file import read_settings, require_start_urls
 from coati.settings.credentials import header_of_address
 from coati.settings.discovery import DEFAULT_SEARCH, search_settings
-from coati.settings.live_settings import live_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.settings.setting_types import read_texts, read_urls
@@ -54,8 +55,8 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
     folder = Path(str(values["out"]))
     resumed = holds_run(folder) and not _never_began(folder)
     settings = _resumed(folder, values) if resumed else _new(folder, values)
-    # Fails where these cannot be sent, before anything is touched.
-    live_settings(settings)
+    # Fails where no crawl can be made of these, before anything is touched.
+    require_usable(settings)
     return RunPlace(folder, settings, resumed)
 
 
@@ -87,7 +88,7 @@ def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunP
     values |= {name: getattr(complete, name) for name in ("urls", "scope", "stop_when_dry")}
     # One that never began has the settings of what was tried.
     settings = _resumed(folder, values) if resumed else _new(folder, {**stored, **values})
-    live_settings(settings)
+    require_usable(settings)
     return RunPlace(folder, settings, resumed)
 
 
@@ -140,26 +141,30 @@ def _new(folder: Path, values: Mapping[str, object]) -> RunSettings:
 
 
 def _never_began(folder: Path) -> bool:
-    """Tell whether a run ended at its start page, without anything to resume."""
+    """Tell whether there is nothing to resume: a run that ended at its start page, or before it."""
     with RunReader(folder) as reader:
         totals, sessions = reader.totals(), reader.sessions()
-        # What was chosen and not observed is still to be asked for.
+        # What was chosen and not observed is still to be requested.
         (open_requests,) = reader.connection.execute("SELECT count(*) FROM in_flight").fetchone()
-    return (
-        bool(sessions)
-        and sessions[-1].stop_reason in FAILED_STARTS
-        and not open_requests
-        and not totals.targets
-        and not totals.pages
-    )
+    reason = sessions[-1].stop_reason if sessions else None
+    failed = reason in FAILED_STARTS or (reason is None and not totals.requests)
+    return failed and not open_requests and not totals.targets and not totals.pages
 
 
 def forget_failed_start(folder: Path) -> None:
-    """Clear a folder of a run that never began; the rest of what it holds is written again anyway."""
+    """Clear a folder of a run that never began; the rest of what it holds is written again anyway.
+
+    Raises `coati.runs.errors.RunLockedError` where another process is about to begin it.
+    """
     layout = Layout(folder)
-    for path in folder.glob(f"{layout.database.name}*"):
-        path.unlink()
-    shutil.rmtree(layout.snapshots, ignore_errors=True)
+    layout.state.mkdir(exist_ok=True)
+    lock = lock_run(layout)
+    try:
+        for path in folder.glob(f"{layout.database.name}*"):
+            path.unlink()
+        shutil.rmtree(layout.snapshots, ignore_errors=True)
+    finally:
+        lock.release()
 
 
 def _resumed(folder: Path, values: Mapping[str, object]) -> RunSettings:

@@ -120,7 +120,7 @@ def open_run(folder: PathText) -> Run:
 def find_runs(
     folder: PathText = ".", on_problem: Callable[[RunError], None] | None = None
 ) -> list[RunSummary]:
-    """Summarise the runs below a folder, the newest first; ``on_problem`` hears of unreadable ones."""
+    """Summarise the runs below a folder, the newest first; ``on_problem`` gets unreadable ones."""
     place = path_of("folder", folder)
     if not place.is_dir():
         raise UsageError(f"there is no folder {place}")

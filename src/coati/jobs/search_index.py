@@ -35,7 +35,7 @@ class SearchIndex:
             raise UsageError("search for related pages or for backlinks, not for both at once")
         ability = Ability.RELATED if related else Ability.BACKLINKS if backlinks else Ability.KEYWORDS
         with closing(LocalIndex(Path(self.folder))) as engine:
-            # Raises where the index is none that a search could use.
+            # Raises where a search could not use the index.
             Engines([engine])
             return engine.search(Query(engine.name, text, ability, page))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def crawl_starts_only(plan: CrawlPlan, urls: Sequence[str]) -> CrawlResult:
     """Carry a plan out for these addresses and what they redirect to, within no budget."""
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl
 
     return crawl(replace(plan, new_strategy=lambda: _StartsOnly(urls, Fifo()), budget=Budget()))

@@ -27,7 +27,7 @@ __all__ = [
     "crawl_many",
 ]
 
-# Imported when they are asked for: Scrapy takes a second, and most commands only read what a crawl left.
+# Imported on first use: Scrapy takes a second, and most commands only read what a crawl left.
 _PLACES = {
     "coati.live.plan": ["CrawlPlan", "CrawlResult"],
     "coati.live.progress": ["ArmYield", "Event", "EventKind", "Progress"],

@@ -103,7 +103,7 @@ def type_of(answer: aiohttp.ClientResponse) -> str:
 
 
 def is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:
-    """Tell whether an answer says that it is not all of what was asked for."""
+    """Tell whether an answer says that it is not all of what was requested."""
     if answer.status == HTTPStatus.ACCEPTED:
         return "html" not in type_of(answer)
     if answer.status != HTTPStatus.PARTIAL_CONTENT or "Range" in request.headers:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class AnsweredUrls:
     """Asks the log of a run; without a run folder, remembers a few bytes per URL.
 
-    ``earlier`` tells what an earlier run was given of a URL that this one has not asked for yet.
+    ``earlier`` tells what an earlier run got from a URL that this one has not requested yet.
     """
 
     def __init__(self, store: RunStore | None, earlier: EarlierVisit | None) -> None:
@@ -28,11 +28,11 @@ class AnsweredUrls:
         # By hash, as `SeenUrls` has them: whether the last answer was something that may be unchanged.
         self._gave: dict[int, bool] = {}
         self._targets = SeenUrls()
-        # What is asked for the first time, until it is answered: the log need not be asked.
+        # What is requested for the first time, until it is answered: no need to query the log.
         self._first: set[str] = set()
 
     def begin(self, url: str) -> None:
-        """Take note that a URL is asked for which the run was never answered."""
+        """Take note of the first request for a URL."""
         self._first.add(url)
 
     def end(self, url: str) -> None:
@@ -46,7 +46,7 @@ class AnsweredUrls:
 
     def _last_of_run(self, url: str) -> LastVisit | None:
         if self._store is not None:
-            return self._store.log.visited(url)
+            return self._store.log.last_visit(url)
         gave = self._gave.get(hash(url))
         return None if gave is None else LastVisit(gave)
 

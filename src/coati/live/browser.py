@@ -1,6 +1,6 @@
 """A headless Chromium that runs the scripts of pages, without network access of its own.
 
-Whatever a page asks for goes to the crawl, which fetches it as it fetches everything: within the scope, by
+Whatever a page requests goes to the crawl, which fetches it as it fetches everything: within the scope, by
 robots.txt, at the pace of the host, counted, and from no private address. What does not come by that way (a
 socket, a worker's request, a look-up of names) ends at a proxy that is not there. The page itself was fetched
 before: the browser is handed what came.
@@ -32,10 +32,10 @@ T = TypeVar("T")
 
 # How much of its own time a page has: what it shows later, hardly any visitor waits for.
 _PAGE_SECONDS = 10
-# Tasks of a page that may run without its time going on, before it is made to.
+# Tasks of a page that may run before its clock is made to advance.
 _MOST_TASKS = 100_000
 _LOOK_SECONDS = 0.1
-# What a page asks for first stops its clock; one that asks without end must not stop it for ever.
+# The first requests of a page stop its clock; a page that sends them without end must not stop it for ever.
 _MOST_PAUSES = 1000
 # A page whose time is up is read as it is; it has this long to let us, and a share of its time.
 _GRACE_SECONDS, _GRACE_SHARE = 1.0, 0.25
@@ -47,7 +47,7 @@ _CLOSE_SECONDS = 5.0
 _PAGES_PER_BROWSER = 200
 _PAGES_AT_ONCE = 2
 
-# A port that nobody listens on takes whatever does not come by us. The system's names are not asked, either.
+# A port that nobody listens on takes whatever does not come by us. The system's resolver is not used, either.
 _ARGUMENTS: Final = (
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
@@ -78,7 +78,7 @@ class PageLimits:
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What a page asks for on its own; ``kind`` is the browser's word for what it is for."""
+    """What a page requests on its own; ``kind`` is the browser's word for what it is for."""
 
     url: str
     method: str
@@ -104,7 +104,7 @@ class Rendered:
 
 
 Fetch = Callable[[PageRequest], Awaitable[PageResponse | None]]
-"""Fetches what a page asks for; None where it gets nothing."""
+"""Fetches what a page requests; None where it gets nothing."""
 
 
 class Browser:
@@ -172,7 +172,7 @@ class Browser:
                 raise RenderError(f"the browser does not start: {_brief(error)}") from error
 
     async def _start(self, limits: PageLimits) -> PlaywrightBrowser:
-        # Imported here: who renders nothing need not have it.
+        # Imported here: it is needed only for rendering.
         from playwright.async_api import async_playwright
 
         self._playwright = await async_playwright().start()
@@ -214,7 +214,7 @@ class _BrowserVisit:
     answer: PageResponse
     fetch: Fetch
     limits: PageLimits
-    asked: int = 0
+    requests: int = 0
     fetching: int = 0
     entered: bool = False
     page: Page | None = None
@@ -273,7 +273,7 @@ class _BrowserVisit:
         await _step(context.route_web_socket("**/*", lambda socket: socket.close()))
         page = self.page = await _step(context.new_page())
         page.on("crash", lambda _: self.crashed.set())
-        # A window of its own is none of the page.
+        # A new window does not belong to the page.
         page.on("popup", lambda popup: asyncio.ensure_future(popup.close()))
         session = await _step(context.new_cdp_session(page))
         session.on("Emulation.virtualTimeBudgetExpired", lambda _: self.over.set())
@@ -289,23 +289,25 @@ class _BrowserVisit:
         return page
 
     async def _serve(self, route: Route) -> None:
-        """Answer what the browser asks for; the page itself is at hand."""
+        """Answer the browser's requests; the page itself is at hand."""
         task = asyncio.current_task()
         if task is not None:
             self.serving.add(task)
             task.add_done_callback(self.serving.discard)
-        asked = route.request
+        request = route.request
         # The page may be gone by now, or its browser; whoever waits for it is told.
         with contextlib.suppress(Exception):
-            if asked.is_navigation_request():
+            if request.is_navigation_request():
                 await self._navigate(route)
                 return
-            self.asked += 1
-            pause = int(self.asked <= _MOST_PAUSES)
+            self.requests += 1
+            pause = int(self.requests <= _MOST_PAUSES)
             self.fetching += pause
             try:
-                headers = await asked.all_headers()
-                answer = await self.fetch(PageRequest(asked.url, asked.method, asked.resource_type, headers))
+                headers = await request.all_headers()
+                answer = await self.fetch(
+                    PageRequest(request.url, request.method, request.resource_type, headers)
+                )
             finally:
                 self.fetching -= pause
             await (route.abort() if answer is None else _fulfil(route, answer))

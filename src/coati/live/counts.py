@@ -73,7 +73,7 @@ class CrawlCounts:
     def settle(self, request: Request, outcome: Outcome, settlements: Iterable[Settlement]) -> None:
         """Count what the pages of an arm brought, once that is final, and what was no use at once.
 
-        A page whose links were not all asked for yet is neither a success nor a failure.
+        A page with links that were not requested yet is neither a success nor a failure.
         """
         if request.arm is not None and isinstance(outcome, Page):
             self._arm_of[request.id] = request.arm

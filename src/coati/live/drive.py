@@ -61,7 +61,7 @@ from coati.web.urls import host_of
 
 _PROGRESS_SECONDS = 0.5
 
-# How long a crawl waits for its turn before it asks of itself; it is woken as soon as it has one.
+# How long a crawl waits for its turn before it checks by itself; it is woken as soon as it has one.
 _TURN_SECONDS = 60.0
 
 
@@ -97,8 +97,8 @@ class Drive:
         self._hops = RedirectHops(plan.settings.max_redirects)
         logged = () if plan.store is None else plan.store.lists()
         self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
-        asked = () if plan.store is None else (plan.store.log.charged_to,)
-        self.engines = Engines(plan.providers, *asked)
+        charged = () if plan.store is None else (plan.store.log.charged_to,)
+        self.engines = Engines(plan.providers, *charged)
         self._listed_links = self._listed_before()
         self._strategy = self._restore()
         self._stop_rules = StopRules(
@@ -123,7 +123,7 @@ class Drive:
             return self.plan.new_strategy()
         restored = store.restore(self.plan.new_strategy, form, self.plan.strategy)
         self._again.extend(restored.in_flight)
-        # Snapshots are those of the run's own strategy; that they do not fit another is no news.
+        # Snapshots are those of the run's own strategy; that they do not fit another is expected.
         self._messages = (*store.messages, *(() if self.plan.strategy else restored.messages))
         self.counts = CrawlCounts(restored.totals)
         return restored.strategy
@@ -203,7 +203,7 @@ class Drive:
             state.started_at = now
 
     def may_try(self, request: Request) -> bool:
-        """Tell whether a host that did not give its rules should be asked for them again."""
+        """Tell whether to request the rules of a host again that did not give them."""
         return self.outages.may_try(request, self._clock.now())
 
     def host_answered(self, url: str) -> None:
@@ -344,7 +344,7 @@ class Drive:
 
     def host_pauses(self) -> Mapping[str, HostPause]:
         """Return what earlier sessions of the run kept of hosts."""
-        # Offline no host is asked, so that none has to rest.
+        # Offline nothing is sent, so that no host has to rest.
         known = None if self.plan.offline else self.plan.store
         return {} if known is None else known.host_pauses()
 
@@ -352,7 +352,7 @@ class Drive:
         """Take note of bytes that arrive, or (below zero) of a body that is no longer read.
 
         False if there are more than the budget has left. The crawl ends then, and what is in flight stays
-        open: a larger budget asks for it again.
+        open: with a larger budget it is requested again.
         """
         self._arriving += size_bytes
         limit, turns = self.plan.budget.max_bytes, self.plan.turns
@@ -403,7 +403,7 @@ class Drive:
         return CrawlResult(stop, progress, counts.start_links, failure, (*self._messages, *self._left_out()))
 
     def _finish(self, store: RunStore, stop: StopReason) -> None:
-        """End the session; after a retry of what was broken the run's own strategy goes on."""
+        """End the session; after a retry of what was broken the run's own strategy continues."""
         if not self.plan.strategy:
             store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
         elif stop is not StopReason.FINISHED:
@@ -415,7 +415,7 @@ class Drive:
         return [f"the profile {name} was skipped: it raised {error}" for name, error in broken.items()]
 
     def _reasons_of_hosts(self) -> dict[str, str]:
-        """Say in words why hosts were not asked any more."""
+        """Say in words why hosts get no more requests."""
         return {
             host: why if why in set(SkipReason) else self.host_ends.trouble(host) or why
             for host, why in self.ended_hosts().items()

@@ -1,14 +1,14 @@
 """An event loop that knows when an answer can have arrived, apart from when somebody gets to read it.
 
-An answer that has arrived is noticed only when the loop comes round to it. In a process that crawls a hundred
-sites, or on a busy machine, that takes longer than the answer itself, and who takes it for slowness of the
-server asks more and more seldom. So the loop keeps, for each of its turns, the last moment at which what the
-turn deals with was not there yet:
+A response that has arrived is noticed only when the loop comes to it. In a process that crawls a hundred
+sites, or on a busy machine, that takes longer than the response itself; taken for slowness of the server, it
+would make requests rarer and rarer. So the loop keeps, for each of its turns, the last moment at which what
+the turn deals with was not there yet:
 
 - if the turn began with waiting, nothing was there until the wait ended;
 - if something was there at once, it came while the last turn was at work, at its beginning at the earliest.
 
-Who awaits an answer goes on one turn after the answer was noticed; so it is the turn before that counts.
+Who awaits a response continues one turn after it was noticed; so it is the turn before that counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from coati.live.spacing import ByteSpacing, RequestSpacing
 # A turn of more than this holds up everything: no answer is read, no signal heard.
 STALL_SECONDS = 1.0
 
-# A wait that is shorter was none: asking alone takes that long.
+# A wait that is shorter was none: the call alone takes that long.
 _WAITED_SECONDS = 0.0002
 
 
@@ -83,7 +83,7 @@ class CrawlLoop(asyncio.SelectorEventLoop):
         super().__init__(self._turns)
 
     def crawl_begins(self) -> None:
-        """Count stalls from here: loading what a crawl needs is none."""
+        """Count stalls from here: loading what a crawl needs is not a stall."""
         self._turns.restart()
 
     @property
@@ -120,7 +120,7 @@ def byte_spacing_of_loop() -> ByteSpacing:
 
 
 def seconds_of_server(started: float) -> float:
-    """Say how long an answer that is now there took, at least, if it was asked for at ``started``.
+    """Say how long an answer that is now there took, at least, if it was requested at ``started``.
 
     On a loop of somebody else's it is all the time since then.
     """

@@ -3,13 +3,13 @@
     Exception
     ├── scrapy.exceptions.IgnoreRequest
     │   └── HostEndedError     raised before a request is sent, by the pace of its host
-    ├── PrivateAddressError    the name leads to an address that must not be asked
-    ├── NotAskedError          what nobody is asked for: it is not in the archive, or no query of ours
+    ├── PrivateAddressError    the name leads to an address that must not get requests
+    ├── NotAskedError          not sent: it is not in the archive, or not a query of ours
     └── DownloadError          raised by our download handler in place of a response, with the reason
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure`, `Deferred` or `Refused`.
 
-Some failures say nothing about the URL that was asked for: `PASSING_REASONS`, and those with a status of
+Some failures say nothing about the URL that was requested: `PASSING_REASONS`, and those with a status of
 `coati.archive.record.PASSING_STATUSES`. What is done about them is decided by `coati.live.outages`.
 """
 
@@ -32,7 +32,7 @@ class PrivateAddressError(Exception):
 
 
 class NotAskedError(Exception):
-    """Nobody is asked, for this reason."""
+    """Nothing is sent, for this reason."""
 
     def __init__(self, reason: Refusal | SkipReason) -> None:
         super().__init__(reason)
@@ -48,7 +48,7 @@ class DownloadError(Exception):
 
 
 class HostEndedError(IgnoreRequest):
-    """Raised before the network: a host asks for a longer wait than we make, or answers no more."""
+    """Raised before the network: a host asks for a longer wait than we make, or no longer responds."""
 
 
 class FailureReason(StrEnum):

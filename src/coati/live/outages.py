@@ -6,19 +6,19 @@ out. So a URL is called broken only on evidence:
 1. Outages of one host without an answer between them are one *series*. A failure counts against its URL if no
    other URL failed in the same series: the host was well before and after.
 2. After ``retries`` failures that count, the next one is final. The distance between them grows, and the last
-   try comes at the end, when nothing else is left to ask for.
+   try comes at the end, when nothing else is left to request.
 3. Before a retry at a host that has not answered since, and in a long series before any request, a URL is
    requested that the host answered before (`Outages.probe_url`, `coati.live.sign_of_life`): the retry alone
    would not tell the two apart.
 4. A host that never answered, while others do, counts as a whole: its URLs are broken when ``retries`` tries
    of the host have failed. One that is down, and was not, breaks no URL, however long that takes.
 5. A 500 may mean either, a server in trouble or a page that is always broken, which is more common. So its
-   URL is asked again once, at the end, and is broken if that gives a 500 again and the host has answered
+   URL is requested again once, at the end, and is broken if that gives a 500 again and the host has answered
    something else in between.
 
 Of a page that breaks off the part that came is taken in the end: where every try gave as much, it is all that
 there is. Where nobody has answered yet, there are a few quick tries. `Outages.hopeless` tells when to give
-up: what waits then is asked again when the run is resumed. Time is an argument, so nothing here waits.
+up: what waits then is requested again when the run is resumed. Time is an argument, so nothing here waits.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _FIRST_SHARE: Final = 0.1
 # After this many outages in a row, not only retries need a sign of life.
 _DOUBT: Final = 5
 
-# What is asked for as a sign of life is no larger.
+# What is requested as a sign of life is no larger.
 _SMALL_BYTES: Final = 100_000
 
 # A host of which this many pages always ended at the same byte sends all of its pages like that.
 _HABIT: Final = 3
 
 # Beyond this many hosts, those that are well and were met first are forgotten, but for the fact that they
-# answered: 60 bytes instead of 300. One that fails later is then not asked for a sign of life.
+# answered: 60 bytes instead of 300. One that fails later then gets no probe.
 _REMEMBERED_HOSTS: Final = 100_000
 # How many hosts are looked at to find one that can be forgotten.
 _LOOKS: Final = 4
@@ -90,7 +90,7 @@ class _OutageSeries:
 class _Host:
     """``tries`` and ``due`` count through a series: how often it was tried, and when it should be again."""
 
-    heard: bool = False
+    answered: bool = False
     probe_url: str | None = None
     series: _OutageSeries | None = None
     tries: int = 0
@@ -138,7 +138,7 @@ class Outages:
         self._hosts: dict[str, _Host] = {}
         self._remembered_hosts = remembered_hosts
         # Hashes of the hosts that are forgotten; they have answered.
-        self._heard: set[int] = set()
+        self._answered_hosts: set[int] = set()
         self._waiting: dict[_Key, _Waiting] = {}
         # Of all hosts, in this session.
         self._answers = 0
@@ -151,27 +151,27 @@ class Outages:
             waiting.answers = -1
 
     def __len__(self) -> int:
-        """Count the URLs that wait, or are being asked again."""
+        """Count the URLs that wait, or are being retried."""
         return len(self._waiting)
 
     def answered(self, url: str, *, can_probe: bool = True) -> None:
-        """Take note that the host of a URL is there; ``can_probe``: asking for it again would show so."""
+        """Take note that the host of a URL is there; ``can_probe``: requesting it again would show so."""
         self._answers += 1
         self._first_tries.clear()
         host = self._host(url)
-        host.heard, host.series, host.tries, host.due = True, None, 0, 0.0
+        host.answered, host.series, host.tries, host.due = True, None, 0, 0.0
         if can_probe:
             host.probe_url = url
 
     def archived(self, request: Request) -> None:
-        """Take note that an archive answered: the crawl goes on, and the host is one that once was there."""
+        """Take note that an archive answered: the crawl continues, and the host is one that once existed."""
         self._answers += 1
         self._first_tries.clear()
         self._waiting.pop((request.method, request.url), None)
-        self._host(request.url).heard = True
+        self._host(request.url).answered = True
 
     def judge(self, request: Request, result: FetchResult, now: float) -> FetchResult:
-        """Return what came of a request, as `Deferred` where it is to be asked again."""
+        """Return what came of a request, as `Deferred` where it is to be retried."""
         outcome = result.outcome
         if isinstance(outcome, Refused):
             return result
@@ -199,13 +199,13 @@ class Outages:
         return host.probe_url if doubtful else None
 
     def may_try(self, request: Request, now: float) -> bool:
-        """Tell whether a host that did not give its rules should be asked for them again."""
+        """Tell whether to request the rules of a host again that did not give them."""
         host = self._host(request.url)
         waiting = self._waiting.get((request.method, request.url))
         return not self._is_dead(host) and self._is_due(host, waiting, now)
 
     def _until(self, key: _Key, result: FetchResult, now: float) -> float | None:
-        """Return the time from which on to ask again; None to take what came as it is."""
+        """Return when to retry at the earliest; None to take what came as it is."""
         host, waiting = self._host(key[1]), self._waiting.setdefault(key, _Waiting())
         size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
         if self._is_dead(host) or (
@@ -222,7 +222,7 @@ class Outages:
             self._first_tries[key] += 1
             self.hopeless |= self._first_tries[key] >= _FIRST_TRIES
             return now + _FIRST_SHARE * self._first_seconds * self._first_tries[key]
-        if not host.heard:
+        if not host.answered:
             return None if self._is_dead(host) else host.due
         if self._is_broken(host, waiting, doubtful=doubtful, was_well=was_well):
             return None
@@ -290,14 +290,14 @@ class Outages:
         return host.habits >= _HABIT
 
     def _is_dead(self, host: _Host) -> bool:
-        return not host.heard and host.tries > self._retries and self._answers > 0
+        return not host.answered and host.tries > self._retries and self._answers > 0
 
     def _host(self, url: str) -> _Host:
         name = host_of(url)
         host = self._hosts.get(name)
         if host is None:
             self._forget()
-            host = self._hosts[name] = _Host(heard=hash(name) in self._heard)
+            host = self._hosts[name] = _Host(answered=hash(name) in self._answered_hosts)
         return host
 
     def _forget(self) -> None:
@@ -307,8 +307,8 @@ class Outages:
                 return
             name = next(iter(self._hosts))
             host = self._hosts.pop(name)
-            if host.heard and host.series is None:
-                self._heard.add(hash(name))
+            if host.answered and host.series is None:
+                self._answered_hosts.add(hash(name))
             else:
                 self._hosts[name] = host
 
@@ -321,7 +321,7 @@ def _is_doubtful(key: _Key, outcome: Outcome) -> bool:
 
 
 def _can_probe(key: _Key, status: int, size_bytes: int) -> bool:
-    """Tell whether an answer may be asked for again as a sign of life: one that is known to be small.
+    """Tell whether an answer may be requested again as a sign of life: one that is known to be small.
 
     What was only announced, or given up at its headers, may be of any size. A query would cost its quota.
     """

@@ -5,7 +5,7 @@ trouble. Usable in any Scrapy project::
 
     DOWNLOADER_MIDDLEWARES = {"coati.live.pace.PaceMiddleware": 890}
 
-890 is next to the network, so that each attempt counts, and what other middlewares ask for as well. Settings:
+890 is next to the network, so that each attempt counts, and what other middlewares request as well. Settings:
 
 =========================  ==============================================================================
 ``DOWNLOAD_DELAY``         the least delay between two requests to a host, without Scrapy's variation
@@ -115,7 +115,7 @@ class PaceMiddleware:
         return middleware
 
     async def process_request(self, request: Request) -> None:
-        """Hold a request back until its host may be asked."""
+        """Hold a request back until its host is ready."""
         host = _host(request)
         if not host:
             return
@@ -134,17 +134,19 @@ class PaceMiddleware:
             self.note_sent(request)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Learn from an answer of the host's; one from an archive is none."""
+        """Learn from a response of the host; one from an archive says nothing."""
         host = request.meta.pop(PACED_HOST, "")
         if not host:
             return response
         now = self._now()
         header = response.headers.get("Retry-After")
-        asked = None if header is None else parse_retry_after(header.decode("latin-1"), time.time())
-        self._tell(host, self.pace.answered(host, now, response.status, _server_seconds(request), asked))
+        retry_after = None if header is None else parse_retry_after(header.decode("latin-1"), time.time())
+        self._tell(
+            host, self.pace.answered(host, now, response.status, _server_seconds(request), retry_after)
+        )
         if self.pace.ended(host):
             request.meta["dont_retry"] = True
-            request.meta[TOO_LONG] = asked
+            request.meta[TOO_LONG] = retry_after
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -166,9 +168,9 @@ class PaceMiddleware:
         """Keep the Crawl-delay of a robots.txt."""
         host = _host(request)
         for agent in self._agents:
-            asked = robotparser.crawl_delay(agent)
-            if asked is not None:
-                self._tell(host, self.pace.ask_delay(host, asked))
+            crawl_delay = robotparser.crawl_delay(agent)
+            if crawl_delay is not None:
+                self._tell(host, self.pace.set_crawl_delay(host, crawl_delay))
 
     async def _take_turn(self) -> bool:
         """Let the requests of this process leave one after the other, unless no delay is wanted at all."""

@@ -21,7 +21,7 @@ _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def is_private(address: str) -> bool:
-    """Tell whether an IP address is none of the public internet, also in an IPv6 disguise.
+    """Tell whether an IP address is not on the public internet, also in an IPv6 disguise.
 
     >>> [is_private(a) for a in ("127.0.0.1", "10.1.2.3", "169.254.169.254", "::ffff:10.0.0.1", "9.9.9.9")]
     [True, True, True, True, False]

@@ -29,7 +29,7 @@ class Progress:
 
     ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
     ``waits`` says for each host that must rest how long that takes, and why. ``deferred`` counts what met an
-    outage and is asked again; it is not an error. ``stalls`` are turns of the loop that took too long.
+    outage and is retried; it is not an error. ``stalls`` are turns of the loop that took too long.
     """
 
     requests: int = 0

@@ -1,13 +1,13 @@
 """Answer from the archive if it can, else fetch and archive: the papers' semi-online mode.
 
-With an archive in place a URL is asked for once in a lifetime, unless a run visits it again. What the archive
+With an archive in place a URL is requested once in a lifetime, unless a run visits it again. What the archive
 holds is answered without a request, a delay or a look at robots.txt; what it does not hold, or only in an old
 capture, is fetched and added. Offline nothing is fetched at all. In a Scrapy project::
 
     DOWNLOADER_MIDDLEWARES = {"coati.live.read_through.ReadThroughMiddleware": 20}
     COATI_ARCHIVE = "path/of/an/archive"
 
-20 is on the engine's side of everything else: before robots.txt is asked, after retries are over. With
+20 is on the engine's side of everything else: before robots.txt is consulted, after retries are over. With
 ``COATI_ARCHIVE_ANSWERS = False`` everything is fetched, and recorded.
 """
 
@@ -124,7 +124,7 @@ class ReadThroughMiddleware:
         if entry is None or not entry.status or self._now() - entry.moment > self._max_age:
             return None
         if entry.status in IN_TROUBLE and not self._offline:
-            # It may have been an outage. Who asks again wants to know.
+            # It may have been an outage. A retry is to find out.
             return None
         if request.method == "HEAD":
             return archived_response(request, Record(entry, _headers(entry)))
@@ -143,7 +143,7 @@ class ReadThroughMiddleware:
         except ArchiveError:
             return None
         if record.body is None and entry.size_bytes:
-            # Only its size was kept. Whoever asks for it now wants the bytes.
+            # Only its size was kept. This request wants the bytes.
             return None
         return archived_response(request, record)
 
@@ -184,7 +184,7 @@ class ReadThroughMiddleware:
         return response
 
     def _sent(self, request: Request, url: str) -> tuple[tuple[str, str], ...] | None:
-        """Return what was asked, as far as it may be kept; of a query nothing, which an engine asks."""
+        """Return what was sent, as far as it may be kept; of a query nothing, which an engine sends."""
         return None if is_query(url) else sent_headers(request, self._bound)
 
     def _time_of_capture(self, url: str) -> float:
@@ -194,7 +194,7 @@ class ReadThroughMiddleware:
 
 
 def archive_key(request: Request) -> str | None:
-    """Return the URL under which a request is archived; None if it is none of the site's content."""
+    """Return the URL under which a request is archived; None if it does not belong to the site's content."""
     if asks_for_robots(request) or LIVE_ONLY in request.meta or request.method not in {"GET", "HEAD"}:
         return None
     return request.url if request.meta.get("verbatim_url") else normalise(request.url)

@@ -13,13 +13,13 @@ from coati.runs.skip_reasons import SkipReason
 if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
 
-# Redirects whose next hop was not asked for yet: older ones are forgotten, since a strategy need not
+# Redirects whose next hop was not requested yet: older ones are forgotten, since a strategy need not
 # ask for it at all.
 _REMEMBERED_HOPS = 10_000
 
 
 class RedirectHops:
-    """How many redirects led to each URL that was not asked for yet; ``most`` are followed in a row."""
+    """How many redirects led to each URL that was not requested yet; ``most`` are followed in a row."""
 
     def __init__(self, most: int) -> None:
         self._most = most

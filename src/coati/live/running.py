@@ -142,7 +142,7 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
         terminate()
 
     handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate, signal.SIGHUP: hang_up}
-    # Who started it by `nohup` wants it to go on.
+    # Started by `nohup`, it is meant to continue.
     kinds = [kind for kind in handlers if signal.getsignal(kind) is not signal.SIG_IGN]
     before = [signal.getsignal(kind) for kind in kinds]
     for kind in kinds:

@@ -3,7 +3,7 @@
 Scrapy's engine wants to own the queue: it asks for the next request before the callback of the last one has
 run, even at concurrency 1. So this scheduler itself limits what is chosen and not yet observed
 (`coati.pacing.paced_choices`). It says that it has pending requests while any is open, takes retries back,
-and wakes the engine when a host may be asked again, since after an empty answer the engine would sleep until
+and wakes the engine when a host is ready again, since after an empty answer the engine would sleep until
 its 5-second heartbeat.
 
 In a Scrapy project of one's own it takes two settings::
@@ -210,7 +210,7 @@ class StrategyScheduler(BaseScheduler):
                 self._crawler.stats.set_value(f"coati/{name}", counts[name])
 
     def has_pending_requests(self) -> bool:
-        """Say whether the crawl goes on, be it by waiting."""
+        """Say whether the crawl continues, be it by waiting."""
         if self._drive.stopping:
             # What waits is not in flight: it stays open, and a resumed run sends it.
             waiting = self._choices.waiting + self._left_open
@@ -330,7 +330,7 @@ class StrategyScheduler(BaseScheduler):
     def _parse(
         self, chosen: Request, response: Response, outcome: Outcome, links: SpiderLinks
     ) -> Iterable[Any] | None:
-        """Let the spider parse what was asked for; it is told after the strategy."""
+        """Let the spider parse the response, after the strategy has observed it."""
         if isinstance(outcome, Page):
             links.add_page(chosen.url, outcome.links.urls)
         elif isinstance(outcome, Redirect):
@@ -349,7 +349,7 @@ class StrategyScheduler(BaseScheduler):
             # No fault of the site: the disk is full, for one.
             self._drive.abort(why)
             return
-        # Not sent, or not allowed because robots.txt itself could not be asked for.
+        # Not sent, or not allowed because robots.txt itself could not be fetched.
         if isinstance(why, IgnoreRequest) and self._gives_up(chosen):
             self._left_open += 1
             return

@@ -2,7 +2,7 @@
 
 An answer comes back in the one form that all engines share (`coati.readers.hits`), under the query's own
 address, and an error of the engine as the status that it gave, so that retries, pauses and archives work as
-for any host. Nothing else of what the engine sent is handed on: an error may repeat the key that it was asked
+for any host. Nothing else of what the engine sent is handed on: an error may repeat the key that it was sent
 with.
 """
 
@@ -44,9 +44,9 @@ _UNAVAILABLE = 503
 
 
 class SearchDownloadHandler(BaseDownloadHandler):
-    """Asks search engines; each is asked by its own `coati.search.provider.Provider`."""
+    """Queries search engines, each by its own `coati.search.provider.Provider`."""
 
-    lazy: ClassVar[bool] = True  # type: ignore[misc]  # most crawls ask no engine
+    lazy: ClassVar[bool] = True  # type: ignore[misc]  # most crawls query no engine
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -65,7 +65,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
         """Ask one query; what fails raises as it does in `coati.live.streaming`."""
         query = parse_query(request.url)
         if request.method != "GET":
-            raise UsageError(f"{request.url} was asked with {request.method}: a query takes GET")
+            raise UsageError(f"{request.url} was sent with {request.method}: a query takes GET")
         provider = self._engines.admit(query)
         if isinstance(provider, Refusal):
             raise NotAskedError(provider)
@@ -97,20 +97,24 @@ class SearchDownloadHandler(BaseDownloadHandler):
         return answer if isinstance(answer, Response) else _response(query, answer)
 
     async def _send(
-        self, asked: ProviderRequest, read: Callable[[bytes, str], Content], query: Query, request: Request
+        self,
+        engine_request: ProviderRequest,
+        read: Callable[[bytes, str], Content],
+        query: Query,
+        request: Request,
     ) -> Content | Response:
         """Ask an engine, and read its answer; an error of the engine comes back as its status alone."""
         sent = Request(
-            asked.url,
-            method="POST" if asked.body else "GET",
-            headers={**self._headers, **dict(asked.headers)},
-            body=asked.body,
+            engine_request.url,
+            method="POST" if engine_request.body else "GET",
+            headers={**self._headers, **dict(engine_request.headers)},
+            body=engine_request.body,
             meta={PACED_HOST: request.meta.get(PACED_HOST, "")},
         )
         try:
             answer = await self._http.download_request(sent)
         except Exception as error:
-            # The message may hold the URL that was asked, and that a key.
+            # The message may hold the URL of the request, and that a key.
             error.args = (query.address,)
             raise error from None
         for key in ("download_latency", ANSWER_SECONDS):

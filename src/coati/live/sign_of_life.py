@@ -1,6 +1,6 @@
 """Checks a failing host with a URL that it answered before, and only then retries what failed.
 
-Whether a URL is broken or its host is down cannot be told by asking for that URL again. So a retry whose host
+Whether a URL is broken or its host is down cannot be told by requesting that URL again. So a retry whose host
 has not answered since the outage is preceded by a GET of the last small answer that the host gave: a HEAD
 would not show that bodies break off. If that fails, the failure stands for the retry, which is not sent; if
 it does not, both are charged.
@@ -30,7 +30,7 @@ _META: Final = {
     "verbatim_url": True,
     "dont_redirect": True,
     "handle_httpstatus_all": True,
-    # It was allowed when it was asked for the first time.
+    # It was allowed when it was requested first.
     "dont_obey_robotstxt": True,
     LIVE_ONLY: True,
 }
@@ -68,7 +68,7 @@ class SignOfLifeMiddleware:
         request = ScrapyRequest(url, callback=NO_CALLBACK, meta=dict(_META))
         try:
             response = await self._crawler.engine.download_async(request)
-        except Exception as error:  # noqa: BLE001 - whoever asks for what failed meets it, too
+        except Exception as error:  # noqa: BLE001 - the request itself will meet it, too
             return error if failure_reason(error) in PASSING_REASONS else None
         _discard_file(request)
         if DAMAGED in response.flags:

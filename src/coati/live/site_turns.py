@@ -125,12 +125,12 @@ class SiteTurns:
         return number in self._turns
 
     def yield_turn(self, number: int) -> None:
-        """Let others go: the site had nothing to ask for."""
+        """Let others go first: the site had nothing to request."""
         self._undo(number)
         self._give_turns()
 
     def charge(self, number: int, attempts: int) -> bool:
-        """Count more attempts at what a site asks for, or fewer; False if the budget does not allow more."""
+        """Count more attempts at what a site requests, or fewer; False if the budget does not allow more."""
         if attempts > 0 and self._limit() is not None:
             return False
         self._turns[number] = self._turns.get(number, 0) + attempts
@@ -187,7 +187,7 @@ class SiteTurns:
             self._choice.undo_pull(number)
         self._choice.sleep(number)
 
-    def _give_turns(self, asking: int | None = None) -> None:
+    def _give_turns(self, choosing: int | None = None) -> None:
         while len(self._turns) < self._at_once and self._limit(self._unanswered()) is None:
             chosen = self._choice.choose()
             if chosen is None:
@@ -195,7 +195,7 @@ class SiteTurns:
             self._choice.pull(chosen.arm)
             self._choice.sleep(chosen.arm)
             self._turns[chosen.arm] = 1
-            if chosen.arm != asking:
+            if chosen.arm != choosing:
                 self._woken.add(chosen.arm)
                 self._sites[chosen.arm].wake()
 
@@ -249,7 +249,7 @@ class SiteTurns:
 
 
 class Turns(Protocol):
-    """Whoever lets a crawl choose, and is told what comes of it."""
+    """What lets a crawl choose, and observes what comes of it."""
 
     def add(self, site: CrawlControl) -> None:
         """Take the crawl in; it stands where it was."""
@@ -258,19 +258,19 @@ class Turns(Protocol):
         """Tell whether the crawl may choose now; if not, it is woken when it may."""
 
     def yield_turn(self) -> None:
-        """Take the turn back: there is nothing to ask for."""
+        """Take the turn back: there is nothing to request."""
 
     def charge(self, attempts: int) -> bool:
         """Count more attempts at a request, or fewer; False if there are to be no more."""
 
     def observed(self, brought: Usage) -> None:
-        """Hear what a request brought."""
+        """Learn what a request brought."""
 
     def remove(self) -> None:
-        """Hear that the crawl is over."""
+        """Take note that the crawl is over."""
 
     def received(self, size_bytes: int) -> bool:
-        """Hear of bytes that arrive, or (below zero) of a body that is no longer read; False if too many."""
+        """Count bytes that arrive, or (below zero) of a body that is no longer read; False if too many."""
 
     def seconds_left(self) -> float | None:
         """Return how many seconds of a budget that is shared are left; None if time is not limited."""
@@ -292,7 +292,7 @@ class SiteTurn:
         return self._turns.may_choose(self._number)
 
     def yield_turn(self) -> None:
-        """Give the turn back: there is nothing to ask for."""
+        """Give the turn back: there is nothing to request."""
         self._turns.yield_turn(self._number)
 
     def charge(self, attempts: int) -> bool:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.archive.record import IN_TROUBLE
+from coati.live.counts import CrawlCounts
 from coati.live.failures import SILENCE, FailureReason
 from coati.model import Deferred, Failure, Outcome, Refused, Request
 from coati.stop_reasons import StopReason
-
-if TYPE_CHECKING:
-    from coati.live.counts import CrawlCounts
-    from coati.strategies.stopping.early_stop import EarlyStop
-    from coati.strategies.strategy import Strategy
+from coati.strategies.stopping.early_stop import EarlyStop
+from coati.strategies.strategy import Strategy
 
 # This many attempts in a row without any answer mean that the site is gone, not that links are bad.
 _SILENT_ATTEMPTS = 20
@@ -61,7 +57,7 @@ class StopRules:
     def _is_dry(self, request: Request, outcome: Outcome, counts: CrawlCounts) -> bool:
         if self._early_stop is None:
             return False
-        # What met an outage is asked again: only then is seen what was promised.
+        # What met an outage is requested again: only then is seen what was promised.
         score = None if isinstance(outcome, Deferred) else request.score
         return self._early_stop.observe(counts.requests, counts.targets, score, self._strategy)
 

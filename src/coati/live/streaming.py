@@ -22,7 +22,7 @@ Settings, besides Scrapy's own for downloads (``DOWNLOAD_TIMEOUT`` is for the wh
 ``COATI_ANSWER_TIMEOUT``       seconds from there to the end of the headers, or without a byte of the body
 ``COATI_MIN_BYTES_PER_SECOND`` the slowest body that is waited for, over ``COATI_SLOW_WINDOW`` seconds
 ``COATI_LIMIT_RATE``           bytes per second that are taken, over all connections of the process
-``COATI_ALLOW_PRIVATE``        whether private addresses may be asked
+``COATI_ALLOW_PRIVATE``        whether private addresses may get requests
 ``COATI_PROXY``                the proxy of all requests that name none themselves
 =============================  ==========================================================================
 
@@ -104,7 +104,7 @@ _OP_LEGACY_SERVER_CONNECT = 0x4
 # What is read of an answer that is not a success: enough to keep the connection, and to see what it says.
 _MAX_ERROR_BYTES = 256 * 1024
 
-# What a page in a browser asks for stands in memory.
+# What a page in a browser requests stands in memory.
 _MAX_PAGE_REQUEST_BYTES = 8 * 1024 * 1024
 
 # Real sites send policies of many kilobytes in a header.
@@ -128,7 +128,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     lazy: ClassVar[bool] = True  # type: ignore[misc]  # a session needs the running loop
 
     def __init__(self, crawler: Crawler, *, service: BodyLimits | None = None) -> None:
-        """Read the settings; ``service`` is the limit of all answers where the user named who is asked.
+        """Read the settings; ``service`` is the limit of all responses where the user named the server.
 
         A search engine may have a private address, and nobody stops its answers at their headers.
         """

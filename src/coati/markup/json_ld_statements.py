@@ -2,7 +2,7 @@
 
 schema.org's context is known: its terms are its addresses. Terms of a context that stands in the page are
 looked up there. Terms of any other remote context are named after its address (``CONTEXT#term``): what they
-stand for is written in a file that nobody asks for.
+mean is written in a file that is never requested.
 """
 
 from __future__ import annotations

@@ -275,7 +275,7 @@ class HostPace:
         state.away_until = now + seconds
         return [Wait(seconds, wait.why)]
 
-    def ask_delay(self, host: str, seconds: float) -> list[Wait]:
+    def set_crawl_delay(self, host: str, seconds: float) -> list[Wait]:
         """Keep the delay that a host wants (Crawl-delay), if it is longer than that of the settings."""
         state = self._touch(host)
         # A comparison with NaN is false, so no nonsense passes.

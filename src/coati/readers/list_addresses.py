@@ -23,7 +23,7 @@ class ListAddresses:
 
     They are the start URLs, what one of them redirects to, and what one of them names as a further list:
     the sitemaps of an index or of a robots.txt. So are the pages of an API that any page offers
-    (`coati.shortcuts`), and with ``feeds`` the feeds that any page offers in its head. Whoever drives the
+    (`coati.shortcuts`), and with ``feeds`` the feeds that any page offers in its head. The driver of the
     crawl passes what was observed; a run's log keeps the result (the table ``lists``).
 
     >>> lists = ListAddresses(["http://example.org/"])

@@ -27,8 +27,8 @@ class ListedLinks:
     >>> from coati.model import Link, LinkList
     >>> crawl = ListedLinks(["http://a.test/api"])
     >>> file = Page(200, 9, LinkList([Link("http://a.test/b.csv", ("ckan", "url"))]))
-    >>> crawl.with_listed("http://a.test/api", file).out_links, crawl.with_listed("http://a.test/",
-    file).out_links (None, [4840354654523450114])
+    >>> [crawl.with_listed(url, file).out_links for url in ("http://a.test/api", "http://a.test/")]
+    [None, [4840354654523450114]]
     """
 
     def __init__(self, apis: Iterable[str] = (), listed: Iterable[str] = ()) -> None:

@@ -1,7 +1,7 @@
 """Drive a strategy over an archived site as fast as the processor allows: no network, no real clock.
 
 Time is simulated: a request takes a second, and where the strategy waits the clock skips ahead. Over a
-history each request is answered as of its time, which begins where the archive does or where one likes.
+history each request is answered as of its time, which begins where the archive does or at a given time.
 """
 
 from __future__ import annotations
@@ -144,6 +144,6 @@ def _clock(site: ReplaySource, options: ReplayOptions) -> tuple[SimulatedClock, 
         return options.clock or SimulatedClock(options.begin or 0.0), math.inf
     span = site.span()
     if span is None:
-        raise UsageError(f"the archive {site.name} says of no capture when it was made: it is not a history")
+        raise UsageError(f"the archive {site.name} has no time of any capture: it is not a history")
     begin = span[0] if options.begin is None else options.begin
     return options.clock or SimulatedClock(begin), span[1]

@@ -145,7 +145,10 @@ class WatchStudy:
     ) -> WatchRun:
         """Make one run."""
         if not isinstance(strategy, Watch):
-            raise UsageError(f"{name} does not watch pages, so it cannot be measured by what it finds again")
+            raise UsageError(
+                f"{name} does not watch pages, so it cannot be measured by what it finds again; a strategy of"
+                " your own does as a StrategyRow that needs Need.HISTORY and builds a Watch"
+            )
         clock = SimulatedClock(self.moments[0], _SECONDS_PER_REQUEST)
         options = ReplayOptions(history=True, out_links=True, clock=clock)
         made = replay(self.site, strategy, Budget(), progress=progress, options=options)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "Verdict", "explain_url", "write_report"]
 
-# Imported when they are asked for: tables in notebooks need only the HTML.
+# Imported on first use: tables in notebooks need only the HTML.
 _PLACES = {
     "coati.reporting.explaining": ["explain_url"],
     "coati.reporting.explanation": ["Explanation", "Verdict"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coati.runs.found_by import LINKS
+from coati.strategies.scent.link_groups import SWEPT_LINKS
 from coati.times import format_moment
 from coati.units import format_bytes, format_count, format_seconds
 
@@ -62,7 +63,8 @@ def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
     """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
     name = "score then" if told.requests else "score now"
     if told.score is not None:
-        yield name, f"{told.score:.3f} in total. How much lower it would be without each reason:"
+        total = f"{told.score:.3f}{', which did not decide' if told.score_decided is False else ''}"
+        yield name, f"{total}. Change of the score by each reason:"
         name = ""
     for reason in told.reasons:
         yield name, f"{reason.contribution:+.3f} {reason.words}"
@@ -128,6 +130,8 @@ def _request(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]
 def _chosen_by(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]]:
     if request.cause is not None:
         yield "by", request.cause
+        if request.group is not None and request.group.name == SWEPT_LINKS:
+            yield "", _standing(request.group)
     elif request.group is not None and told.watched is not None:
         yield "by", f"{request.group.name}{_score(request)}"
     elif request.group is not None and told.site is not None:

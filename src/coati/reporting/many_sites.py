@@ -11,7 +11,7 @@ from coati.reporting.page import page_around
 from coati.reporting.safe_html import Html, element, shortened, web_link
 from coati.reporting.tables import Column, TableCell, counted, table
 from coati.runs.durable import write_whole
-from coati.stop_reasons import words_for
+from coati.stop_reasons import text_for
 from coati.units import format_bytes, format_count, format_seconds
 
 
@@ -64,7 +64,7 @@ def sites_page(sites: Sequence[SiteRow], stop_reason: str, all_files: str = "fil
 def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
     requests = sum(site.requests for site in sites)
     rich = sum(site.targets > 0 for site in sites)
-    ended = f" {words_for(stop_reason).sentence}" if stop_reason else ""
+    ended = f" {text_for(stop_reason).sentence}" if stop_reason else ""
     longest = max((site.seconds for site in sites), default=0.0)
     return element(
         "p",

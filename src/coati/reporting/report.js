@@ -10,7 +10,7 @@ function made(tag, properties = {}, ...parts) {
   return node;
 }
 
-// Lets a long address or name go on in the next line after one of its parts, not within a word.
+// Lets a long address or name continue in the next line after one of its parts, not within a word.
 function breakable(text) {
   return text.split(/(?<=[/_.?&=-])(?=[^/_.?&=-])/).flatMap((part, n) => (n ? [made("wbr"), part] : [part]));
 }
@@ -147,9 +147,9 @@ function listFiles(table, { site, types, pages, files }) {
     refresh();
   });
   // report.html?find=rents&type=CSV can be passed on as a link.
-  const asked = new URLSearchParams(location.search);
-  find.value = asked.get("find") ?? "";
-  type.value = types.includes(asked.get("type")) ? asked.get("type") : "";
+  const query = new URLSearchParams(location.search);
+  find.value = query.get("find") ?? "";
+  type.value = types.includes(query.get("type")) ? query.get("type") : "";
   refresh();
 }
 

@@ -17,7 +17,7 @@ from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
 from coati.runs.totals import Totals
-from coati.stop_reasons import STOPPED_AT_START, StopWords
+from coati.stop_reasons import STOPPED_AT_START, StopText
 from coati.times import from_iso
 from coati.web.urls import host_of
 
@@ -73,7 +73,7 @@ class RunFacts:
     unreached: int
     files: int
     file_bytes: int
-    failed_start: StopWords | None = None
+    failed_start: StopText | None = None
     # Those that answered.
     hosts: int = 1
     topic: str = ""
@@ -82,7 +82,7 @@ class RunFacts:
     queries: int = 0
     queries_waiting: int = 0
     gave_up_after: int = 0
-    # What a watch noticed, and in how many cycles; a session before the next one was due is none.
+    # What a watch noticed, and in how many cycles; a session before the next one was due does not count.
     changes: int = 0
     cycles: int = 0
 
@@ -140,10 +140,10 @@ class RunFacts:
 
 def read_facts(run: RunReader) -> RunFacts:
     """Ask for everything; the run may be written meanwhile."""
-    ask = run.connection.execute
+    query = run.connection.execute
     sessions = tuple(run.sessions())
-    start = ask(_START).fetchone()
-    files, file_bytes = ask(_FILES).fetchone()
+    start = query(_START).fetchone()
+    files, file_bytes = query(_FILES).fetchone()
     settings = _settings(run)
     stop_reason = sessions[-1].stop_reason if sessions else None
     repositories, checked = site_counts(run.connection)
@@ -153,21 +153,21 @@ def read_facts(run: RunReader) -> RunFacts:
         stage=_stage(run.layout, sessions),
         stop_reason=stop_reason,
         sessions=sessions,
-        last_sign=ask(_LAST_SIGN).fetchone()[0],
+        last_sign=query(_LAST_SIGN).fetchone()[0],
         settings=settings,
         totals=run.totals(),
-        known=ask(_KNOWN).fetchone()[0],
-        requested=ask(_REQUESTED).fetchone()[0],
-        waiting=ask(_WAITING).fetchone()[0],
-        unreached=ask(_UNREACHED).fetchone()[0],
+        known=query(_KNOWN).fetchone()[0],
+        requested=query(_REQUESTED).fetchone()[0],
+        waiting=query(_WAITING).fetchone()[0],
+        unreached=query(_UNREACHED).fetchone()[0],
         files=files,
         file_bytes=file_bytes,
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
-        hosts=ask(_HOSTS).fetchone()[0],
+        hosts=query(_HOSTS).fetchone()[0],
         topic=str(settings.get("topic", "")),
         repositories=repositories,
         sites_checked=checked,
-        queries=ask(_QUERIES).fetchone()[0],
+        queries=query(_QUERIES).fetchone()[0],
         queries_waiting=queries_waiting,
         gave_up_after=gave_up_after,
         changes=len(read_changes(run.layout.folder)) if is_watch_run(settings) else 0,

@@ -62,7 +62,7 @@ def watched_pages(connection: Connection, most: int) -> list[WatchedPage]:
 
 
 def watched_page(connection: Connection, url: str) -> WatchedPage | None:
-    """Return one page of a watch; None if it is none."""
+    """Return one page of a watch; None if the watch does not have it."""
     rows = connection.execute(_VISITS.format(where="AND url = :url"), _given(most=1, url=url)).fetchall()
     return _page(rows[0]) if rows else None
 

@@ -43,7 +43,7 @@ __all__ = [
     "holds_run",
 ]
 
-# Imported when they are asked for: who only reads a run needs no numpy.
+# Imported on first use: who only reads a run needs no numpy.
 _PLACES = {
     "coati.runs.errors": [
         "NoRunError",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunWriteError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from coati.runs.reader import RunReader
+from coati.runs.reader import RunReader
 
 _FILES = """
 SELECT name, size_bytes, sha256, (SELECT url FROM targets WHERE file = name ORDER BY request LIMIT 1)

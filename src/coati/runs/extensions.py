@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coati.web.likely_extensions import BY_MEDIA_TYPE
+# A name of its own would change the code of strategies, and void their stored results.
+from coati.web.likely_extensions import _BY_MEDIA_TYPE
 
 # These name the program that made the answer, not what is in it.
 PROGRAM_EXTENSIONS = frozenset({
@@ -10,7 +11,7 @@ PROGRAM_EXTENSIONS = frozenset({
     "jsp", "jspx", "nsf", "page", "php", "php3", "php5", "phtml", "pl", "py", "rb", "shtml", "xhtml",
 })  # fmt: skip
 
-EXTENSIONS = {media_type: f".{likely[0]}" for media_type, likely in BY_MEDIA_TYPE.items()} | {
+EXTENSIONS = {media_type: f".{likely[0]}" for media_type, likely in _BY_MEDIA_TYPE.items()} | {
     "application/dbf": ".dbf",
     "text/html": ".html",
 }

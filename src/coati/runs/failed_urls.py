@@ -26,7 +26,7 @@ _NO_END = (1 << 63) - 1
 
 
 def is_retry(strategy: str) -> bool:
-    """Tell whether a strategy of a log asks again for what was broken, by its name."""
+    """Tell whether a strategy of a log retries what was broken, by its name."""
     return strategy.startswith(_RETRY)
 
 

@@ -25,7 +25,7 @@ _NO_EVENT = (1 << 63) - 1
 
 
 class HostAnswer(NamedTuple):
-    """What came of a request; ``until`` is when one that was deferred is to be asked again."""
+    """What came of a request; ``until`` is when one that was deferred is to be retried."""
 
     at: float
     method: Method

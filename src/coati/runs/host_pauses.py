@@ -33,7 +33,7 @@ class HostPauses:
         self._connection.executemany(_KEEP, rows)
 
     def end(self, reasons: Mapping[str, str]) -> None:
-        """Keep why hosts were not asked any more, in place of what earlier sessions said."""
+        """Keep why hosts got no more requests, in place of what earlier sessions said."""
         self._connection.execute("UPDATE hosts SET ended = NULL")
         self._connection.executemany(_END, reasons.items())
 

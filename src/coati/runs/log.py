@@ -54,7 +54,7 @@ WHERE id = ? AND observed_event IS NULL
 """
 _FIND_ID = "SELECT id FROM requests WHERE strategy = ? AND strategy_id = ?"
 _LAST_ID = "SELECT coalesce(max(id), -1) FROM requests"
-# In one statement, since each costs as much to begin as to answer: a choice asks it every time.
+# In one statement, since each costs as much to begin as to answer: a choice runs it every time.
 _FIND_PAST = """
 SELECT (SELECT kind FROM requests WHERE url = ?1 AND method = ?2 AND observed_event IS NOT NULL
         ORDER BY id DESC LIMIT 1),
@@ -230,7 +230,7 @@ class RunLog:
         number: int = found[0]
         return number
 
-    def visited(self, url: str) -> LastVisit | None:
+    def last_visit(self, url: str) -> LastVisit | None:
         """Return what the last answer of a URL was like, "not modified" left aside; None if there is none."""
         found = self.connection.execute(_FIND_VISIT, (url,)).fetchone()
         return None if found is None else LastVisit(bool(found[0]), Validators(*found[1:]))

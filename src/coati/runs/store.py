@@ -23,20 +23,23 @@ The order of `record` calls is the log's order, so it must be the order in which
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from coati.errors import UsageError
 from coati.file_lock import FileLock
 from coati.model import LinkList, Method, Outcome, Page, Refused, Request, Settlement, Target
+from coati.pacing.host_pace import HostPause
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunWriteError, explaining_errors
+from coati.runs.fetched import Fetched
 from coati.runs.files_csv import listing_lines
 from coati.runs.group_table import write_groups
 from coati.runs.host_pauses import HostPauses
@@ -58,14 +61,8 @@ from coati.runs.snapshots import SnapshotFiles, SnapshotForm
 from coati.runs.target_files import TargetFiles, discard
 from coati.runs.totals import Totals, read_totals
 from coati.runs.warc_repair import note_synced, repair_warc
+from coati.strategies.strategy import Strategy
 from coati.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from coati.pacing.host_pace import HostPause
-    from coati.runs.fetched import Fetched
-    from coati.strategies.strategy import Strategy
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
 
@@ -259,17 +256,17 @@ class RunStore:
         self._settlements.extend((strategy, settlement) for settlement in settlements)
 
     def keep_pauses(self, pauses: Mapping[str, HostPause]) -> None:
-        """Keep how slowly hosts are to be asked, and until when they rest."""
+        """Keep the delays of hosts, and until when they rest."""
         with self._writing(), self.log.transaction():
             self._pauses.keep(pauses)
 
     def end_hosts(self, reasons: Mapping[str, str]) -> None:
-        """Keep which hosts were not asked any more at the end of the session, and why."""
+        """Keep which hosts got no more requests at the end of the session, and why."""
         with self._writing(), self.log.transaction():
             self._pauses.end(reasons)
 
     def requests_by_host(self) -> dict[str, int]:
-        """Count what each host was asked, attempts included."""
+        """Count the requests to each host, attempts included."""
         return dict(self.log.connection.execute(_BY_HOST))
 
     def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
@@ -453,7 +450,7 @@ class RunStore:
         self._skips.written()
         if due:
             self._synced_at = self._last_time
-            self._background.ask()
+            self._background.sync_soon()
 
     def _sync_pages(self) -> None:
         # In this order: what the database knows of a page is then mostly there.

@@ -13,7 +13,7 @@ _RESULTS = 20
 
 
 class DuckDuckGo:
-    """Asks DuckDuckGo; the library talks to it by itself."""
+    """Queries DuckDuckGo; the library talks to it by itself."""
 
     name = "duckduckgo"
     abilities = frozenset({Ability.KEYWORDS})

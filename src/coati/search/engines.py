@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
-from coati.model import Outcome, Page, Refused
+from coati.model import Page, Refused
 from coati.readers.formats import Format
 from coati.readers.hits import write_hits
 from coati.readers.registry import PageReader
-from coati.search.provider import AnyProvider, LocalProvider, Provider
+from coati.search.provider import LocalProvider
 from coati.web.queries import Query, parse_query
-from coati.web.rules import Refusal, Rules
+from coati.web.rules import Refusal
 from coati.web.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from coati.model import Outcome
+    from coati.search.provider import AnyProvider, Provider
+    from coati.web.rules import Rules
 
 _SUCCESS = 200
 

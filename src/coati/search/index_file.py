@@ -1,6 +1,6 @@
 """The file of a local search engine: the words of pages for full-text search, and the links between sites.
 
-SQLite with FTS5, so that nothing has to be installed and anybody can look inside. A new index is written
+SQLite with FTS5, so that nothing has to be installed and anyone can look inside. A new index is written
 beside its place and moved there when it is whole.
 """
 

@@ -1,4 +1,4 @@
-"""Answers of search engines in JSON; what comes may be anything."""
+"""Responses of search engines in JSON, which may be anything."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def list_in(answer: dict[str, Any], *names: str) -> list[Any]:
 
 
 def hits_in(results: Iterable[object], *names: str) -> Iterator[Hit]:
-    """Read each result's address, title and text from these fields; empty where one is missing or no text.
+    """Read each result's URL, title and text from these fields; empty where one is missing or not a text.
 
     >>> [(hit.url, hit.title) for hit in hits_in([{"link": "http://a.org/", "title": 3}], "link", "title")]
     [('http://a.org/', '')]

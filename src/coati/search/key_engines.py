@@ -50,7 +50,7 @@ class Brave:
         return ProviderRequest(url, (("X-Subscription-Token", self.key),))
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read an answer."""
+        """Read a response."""
         answer = read_json(body, content_type)
         results = list_in(answer, "web", "results")
         more = bool((answer.get("query") or {}).get("more_results_available"))
@@ -83,7 +83,7 @@ class GoogleProgrammable:
         return ProviderRequest(f"{self.base_url}/customsearch/v1?{urlencode(parameters)}")
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read an answer; one without results has no items."""
+        """Read a response; one without results has no items."""
         answer = read_json(body, content_type)
         results = list_in(answer, "items") if "items" in answer else []
         more = bool((answer.get("queries") or {}).get("nextPage"))
@@ -115,7 +115,7 @@ class Mojeek:
         return ProviderRequest(f"{self.base_url}/search?{urlencode(parameters)}")
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read an answer; an error comes with status 200 and says so inside."""
+        """Read a response; an error comes with status 200 and says so inside."""
         answer = read_json(body, content_type).get("response")
         if not isinstance(answer, dict) or answer.get("status") != "OK":
             raise ValueError("the engine refused the query")

@@ -38,21 +38,19 @@ class EngineRow:
     price: str = ""
 
 
-def _local(value: str, choice: EngineChoice) -> AnyProvider:
-    return LocalIndex(Path(value), choice.max_queries)
-
-
-def _searxng(value: str, choice: EngineChoice) -> AnyProvider:
-    return SearxNg(value, choice.language, choice.max_queries)
-
-
 _BY_PLAN = "each query is billed by your plan"
 
 ENGINES: Mapping[str, EngineRow] = {
     "local": EngineRow(
-        "an index of your own archives (`coati search index`); no key, no network", _local, "INDEX"
+        "an index of your own archives (`coati search index`); no key, no network",
+        lambda value, choice: LocalIndex(Path(value), choice.max_queries),
+        "INDEX",
     ),
-    "searxng": EngineRow("a SearXNG server; no key", _searxng, "URL"),
+    "searxng": EngineRow(
+        "a SearXNG server; no key",
+        lambda value, choice: SearxNg(value, choice.language, choice.max_queries),
+        "URL",
+    ),
     "brave": EngineRow(
         "Brave Search; key in BRAVE_API_KEY",
         lambda _, choice: Brave(choice.language, choice.max_queries),

@@ -2,7 +2,7 @@
 
 Its server must allow the JSON format (``search: formats: [html, json]`` in its settings.yml); one that does
 not answers 403. One that needs a password gets it from the environment (``SEARXNG_AUTH=user:password``),
-since an address is kept in the files of a run.
+since a URL is kept in the files of a run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coati.web.urls import normalise, userinfo_of
 
 
 class SearxNg:
-    """Asks the SearXNG server at a URL."""
+    """Queries the SearXNG server at a URL."""
 
     name = "searxng"
     abilities = frozenset({Ability.KEYWORDS})
@@ -29,13 +29,11 @@ class SearxNg:
         base = normalise(url)
         if userinfo_of(url) is not None:
             raise ConfigError(
-                "searxng=URL: a user and a password do not belong into the address, which the files of a run"
+                "searxng=URL: a user and a password do not belong in the URL, which the files of a run"
                 " keep; set the environment variable SEARXNG_AUTH to user:password"
             )
         if base is None:
-            raise ConfigError(
-                f"searxng={url}: not the address of a server; one looks like http://localhost:8888"
-            )
+            raise ConfigError(f"searxng={url}: not the URL of a server; one looks like http://localhost:8888")
         if "?" in base:
             # Not repeated here: it may hold a key.
             raise ConfigError("searxng=URL: leave out the part from ? on; the URL of a server has none")

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from coati.readers.hits import Hit, Hits
 from coati.search.provider import HttpProvider, ProviderRequest
+from coati.units import format_bytes
 from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, site_of
 
@@ -40,7 +41,7 @@ class Wayback:
         self._base = base_url
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it, each once."""
+        """Return the request for files of a host and those below it, each once."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._base}/cdx/search/cdx?url={host}&matchType=domain&output=json&collapse=urlkey"
@@ -84,7 +85,7 @@ class CommonCrawl:
         self._index = ""
 
     def preparation(self) -> ProviderRequest | None:
-        """Ask which indexes there are; that changes monthly."""
+        """Return the request for the list of indexes, which changes monthly."""
         return None if self._index else ProviderRequest(f"{self._base}/collinfo.json")
 
     def prepare(self, body: bytes, content_type: str) -> None:
@@ -98,7 +99,7 @@ class CommonCrawl:
         self._index = newest
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it."""
+        """Return the request for files of a host and those below it."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._index}?url=*.{host}/*&output=json&fl=url,timestamp,mime,length,filename,offset"
@@ -133,7 +134,7 @@ def _site(query: Query) -> str:
 def _hit(url: str, media_type: str, size: str, moment: str, archived: str) -> Hit:
     """Make a hit of a capture; the snippet says in words what is known of it."""
     day = f"{moment[:4]}-{moment[4:6]}-{moment[6:8]}" if len(moment) >= _DAY_CHARS else ""
-    known = [media_type, f"{size} bytes" if size.isdigit() else "", f"last seen {day}" if day else ""]
+    known = [media_type, format_bytes(int(size)) if size.isdigit() else "", f"last seen {day}" if day else ""]
     # Indexes keep the port that a site had in the nineties.
     plain = normalise(url) or url
     snippet = ", ".join(part for part in known if part)

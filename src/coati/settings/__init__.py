@@ -18,7 +18,7 @@ __all__ = [
     "with_values",
 ]
 
-# Imported when they are asked for: some commands only need the units.
+# Imported on first use: some commands only need the units.
 _PLACES = {
     "coati.settings.run_file": ["read_run_file", "to_toml_values", "with_values"],
     "coati.settings.run_settings": ["RunSettings", "SETTINGS"],

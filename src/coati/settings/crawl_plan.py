@@ -62,6 +62,15 @@ def new_strategy(settings: RunSettings) -> Strategy:
     )
 
 
+def require_buildable(settings: RunSettings) -> None:
+    """Raise `CoatiError` if something that the settings name cannot be built; nothing is stored or asked."""
+    live_settings(settings)
+    new_strategy(settings)
+    build_shortcuts(settings.shortcuts, settings.strategy, settings.profile)
+    for text in settings.goal:
+        build_goal(text)
+
+
 def snapshot_form(settings: RunSettings) -> SnapshotForm:
     """Say what a snapshot of this run's strategy belongs to."""
     kept = strategy_row(settings.strategy).settings_kept(_parameters(settings))
@@ -70,12 +79,8 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 
 def _parameters(settings: RunSettings) -> StrategySettings:
-    known = _usual_parameters(settings)
+    known = replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
     return with_discovery(known, settings) if settings.topic else known
-
-
-def _usual_parameters(settings: RunSettings) -> StrategySettings:
-    return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
 
 
 def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:

@@ -39,7 +39,7 @@ def providers_of(settings: RunSettings) -> tuple[AnyProvider, ...]:
 
 
 def discovery_settings(settings: RunSettings) -> DiscoverySettings:
-    """Say what the strategy needs to know: the topic, and which engine can be asked for what."""
+    """Say what the strategy needs to know: the topic, and what each engine can do."""
     providers = providers_of(settings)
 
     def able(ability: Ability) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def with_discovery(parameters: StrategySettings, settings: RunSettings) -> Strat
 
 
 def judged_urls(settings: RunSettings) -> tuple[tuple[str, Action], ...]:
-    """Return what the user says of URLs; raises `ConfigError` for what is none."""
+    """Return what the user says of URLs; raises `ConfigError` for what is not a URL."""
     said = [(url, Action.ACCEPTED) for url in settings.accept]
     said += [(url, Action.REJECTED) for url in settings.reject]
     judged: dict[str, Action] = {}
@@ -87,7 +87,7 @@ def _start_model(path: str) -> StartModel:
 
 
 def search_settings(settings: RunSettings) -> RunSettings:
-    """Complete the settings of a search: where it begins, that any host may be asked, that nothing is kept.
+    """Complete the settings of a search: where it begins, with any host in scope, and without keeping files.
 
     Raises `ConfigError` where the topic or an engine is missing.
     """

@@ -19,6 +19,7 @@ from coati.assembly import (
     SITE_STRATEGIES,
     build_goal,
     strategy_row,
+    unknown_strategy,
 )
 from coati.budget import Budget
 from coati.errors import ConfigError, unknown_name
@@ -82,7 +83,7 @@ _LIMIT_COUNT = above_zero(INTEGER)
 
 
 def _archive_mode() -> SettingType:
-    """Make the kind of archive modes; who wants to ask the archive alone is told how."""
+    """Make the kind of archive modes; the error says how to use the archive alone."""
     known = choice("archive mode", _ARCHIVE_MODES)
 
     def read(value: object) -> object:
@@ -104,6 +105,8 @@ def _live_strategy() -> SettingType:
         if ":" in name:
             # By its path: whether there is one is seen when it is built.
             return name
+        if "." in name:
+            raise unknown_strategy(name, rows)
         name = name.lower()
         if name in REGISTRY and name not in LIVE_STRATEGIES:
             if name not in SITE_STRATEGIES:
@@ -424,7 +427,7 @@ class RunSettings:
 
     @property
     def hint_names(self) -> tuple[str, ...]:
-        """The indexes that are asked for hints."""
+        """The indexes that hints come from."""
         names = dict.fromkeys(name.strip().lower() for name in self.hints.split(","))
         return tuple(name for name in names if name)
 
@@ -440,7 +443,7 @@ class RunSettings:
 
     @property
     def rules(self) -> Rules:
-        """Which URLs it may ask for."""
+        """Which URLs it may request."""
         return Rules(
             self.url,
             Scope(self.scope),

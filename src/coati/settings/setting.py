@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from coati.settings.setting_types import SettingType
+from coati.settings.setting_types import SettingType
 
 T = TypeVar("T")
 

@@ -73,7 +73,9 @@ class Shortcuts:
         return ReadAnswer(self._listed(profile, answer), answer.truncated)
 
     def _entries(self, page: SeenPage) -> list[Listed]:
-        found = [(profile, entry) for profile in list(self._profiles) for entry in self._ask(profile, page)]
+        found = [
+            (profile, entry) for profile in list(self._profiles) for entry in self._entries_of(profile, page)
+        ]
         # What is sure goes before what is tried; one address may be offered twice, as data.json is.
         found.sort(key=lambda offer: not offer[1].sure)
         offered: dict[str, Listed] = {}
@@ -84,7 +86,7 @@ class Shortcuts:
         offered.pop("", None)
         return list(offered.values())[:MAX_ENTRIES_OF_PAGE]
 
-    def _ask(self, profile: Profile, page: SeenPage) -> Sequence[ApiEntry]:
+    def _entries_of(self, profile: Profile, page: SeenPage) -> Sequence[ApiEntry]:
         try:
             return list(profile.recognise(page) or ())
         except Exception as error:  # noqa: BLE001 - a profile of the user: the crawl is worth more

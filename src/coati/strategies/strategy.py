@@ -24,6 +24,7 @@ be saved at once has `save` and `load` (`coati.strategies.state`).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from coati.errors import UsageError
@@ -131,26 +132,24 @@ class Foresees(Protocol):
         """
 
 
-class Reason(NamedTuple):
-    """What speaks for a link (against it, where ``contribution`` is negative).
-
-    The contribution is how much lower the score would be without it.
-    """
+@dataclass(frozen=True, slots=True)
+class ScoreReason:
+    """One reason for the score of a link: its words, and how it changes the score."""
 
     words: str
     contribution: float
 
 
-class Explained(NamedTuple):
+class ScoreExplanation(NamedTuple):
     """The score that decides about a link, and the reasons for it, the strongest first."""
 
     score: float
-    reasons: Sequence[Reason]
+    reasons: Sequence[ScoreReason]
 
 
 @runtime_checkable
 class Explains(Protocol):
     """What a strategy has that can say why."""
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Explain the score of a link that waits, by its URL, or of any link with its page's URL."""

@@ -37,7 +37,7 @@ class ApiState(StrEnum):
     HOSTILE = "hostile"
 
 
-# What an oddly paged API gives at most on one page, whatever it is asked for.
+# What an oddly paged API gives at most on one page, whatever is requested.
 _ODD_PAGE = 7
 _USUAL_PAGE = 10_000
 _REDIRECTED = re.compile(
@@ -51,7 +51,7 @@ _STUDY = re.compile(r"/index\.php/catalog/(\d+)/related-materials\Z")
 class Api:
     """The API of one software, which lists ``files`` at ``base_url``, the root of a host.
 
-    ``most`` is what it gives at most on one page, whatever it is asked for.
+    ``most`` is what it gives at most on one page, whatever is requested.
     """
 
     software: str
@@ -100,8 +100,8 @@ class Api:
         listed = self.listed
         # An odd one counts wrongly, too.
         most = _ODD_PAGE if odd else self.most or _USUAL_PAGE
-        asked = ApiRequest(url, most, 3 * len(listed) if odd else len(listed))
-        return SOFTWARE[self.software].answer(asked, listed)
+        request = ApiRequest(url, most, 3 * len(listed) if odd else len(listed))
+        return SOFTWARE[self.software].answer(request, listed)
 
     def mark(self, page: Response) -> Response:
         """Let a page show the software."""

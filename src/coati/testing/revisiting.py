@@ -62,7 +62,7 @@ class RevisitInTurn:
             self._add_url(url)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Take what was deferred and may be asked again, else what is new, else what is due for a visit."""
+        """Take what was deferred and may be retried, else what is new, else what is due for a visit."""
         idle = not (self._new or self._due or self._in_flight)
         number = self._deferred.take(now, idle=idle)
         if number is not None:

@@ -1,6 +1,6 @@
 """The URLs of a generated site, both ways: from a node to its URL, and from a URL back to the node.
 
-A URL carries the number of its node, so nothing is stored for items, files and errors: whoever asks for a URL
+A URL carries the number of its node, so nothing is stored for items, files and errors: whoever requests a URL
 has its numbers tried. Errors take the numbers after the last item or file, and look just like those.
 """
 
@@ -10,7 +10,6 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from coati.archive.sources.file_types import media_type_of
 from coati.strategies.chance import draw
 from coati.testing.section_families import FAMILIES
 from coati.testing.site_graph import Role
@@ -20,9 +19,15 @@ if TYPE_CHECKING:
 
     from coati.testing.site_graph import SiteGraph
 
-FILE_TYPES = tuple(
-    (extension, media_type_of(f"file.{extension}", b""))
-    for extension in ("csv", "xlsx", "pdf", "json", "zip", "ods", "xls", "xml")
+FILE_TYPES = (
+    ("csv", "text/csv"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("pdf", "application/pdf"),
+    ("json", "application/json"),
+    ("zip", "application/zip"),
+    ("ods", "application/vnd.oasis.opendocument.spreadsheet"),
+    ("xls", "application/vnd.ms-excel"),
+    ("xml", "application/xml"),
 )
 
 OTHER_TYPES = (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.jobs.notebook_tables import pairs_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
+from coati.live.plan import CrawlPlan
+from coati.live.progress import OnProgress
 from coati.readers.entry_dates import ENTRY_DATES, entry_dates
 from coati.runs.changes_file import Change, read_changes, write_new
 from coati.runs.reader import RunReader
@@ -16,6 +19,7 @@ from coati.runs.store import RunStore
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.relevance_model import relevance_model
 from coati.settings.run_file import to_toml_values
+from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.relevance import parse_relevance
@@ -30,18 +34,10 @@ from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
 from coati.watching.known_pages import MOST_PAGES, KnownPages
 from coati.watching.one_cycle import OneCycle
+from coati.watching.watch_options import WatchOptions
 from coati.web.facts import EXTRACTORS, FEEDS
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from coati.live.plan import CrawlPlan
-    from coati.live.progress import OnProgress
-    from coati.settings.run_settings import RunSettings
-    from coati.watching.watch_options import WatchOptions
 
 # Of this many pages that were visited in a cycle, a site whose pages are nearly all gone has moved.
 _ENOUGH_PAGES = 10
@@ -117,7 +113,7 @@ def run_cycle(
     The first cycle of a watch only looks: it brings no change. ``clock`` tells the time. ``planned`` may add
     to the plan what whoever runs it needs.
     """
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     settings = _settings(known, options)
@@ -170,7 +166,7 @@ def publish(folder: Path, known: KnownPages) -> list[Change]:
 
 
 def _settings(known: KnownPages, options: WatchOptions) -> RunSettings:
-    """Ask as the crawl asked, without its limits: a watch has limits per cycle."""
+    """Send requests as the crawl did, without its limits: a watch has limits per cycle."""
     return replace(
         known.settings,
         strategy=options.scheduler,

@@ -70,7 +70,7 @@ _MET = "SELECT url FROM links UNION SELECT url FROM requests"
 
 
 class KnownFile(NamedTuple):
-    """A file that a crawl took: its content, and what asks the server whether it changed."""
+    """A file that a crawl took: its content, and the validators that tell whether it changed."""
 
     sha256: str
     validators: Validators
@@ -104,7 +104,7 @@ class HashSet:
 
 @dataclass(frozen=True, slots=True)
 class KnownPages:
-    """What is known when a watch begins; ``settings`` say how its sites are asked.
+    """What is known when a watch begins; ``settings`` say how to send requests to its sites.
 
     Where ``whole_site``, the feeds that pages offer are watched, too; of a list, what it names and no more.
     """
@@ -118,7 +118,7 @@ class KnownPages:
     whole_site: bool = False
 
     def earlier(self, url: str) -> LastVisit | None:
-        """Tell what the crawl was given of a file; pages are asked for in full, to compare their links."""
+        """Tell what the crawl was given of a file; pages are requested in full, to compare their links."""
         file = self.files.get(url)
         return None if file is None else LastVisit(gave=True, validators=file.validators)
 
@@ -178,7 +178,7 @@ def _of_crawl(folder: Path) -> KnownPages:
 
 
 def _joined(crawls: Sequence[KnownPages]) -> KnownPages:
-    """Join several crawls in one watch, asked as the first of them was."""
+    """Join several crawls in one watch, with the settings of the first."""
     first = crawls[0]
     if len(crawls) == 1:
         return first

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 import aiohttp
 
 from coati.errors import ConfigError
 from coati.jobs.external_command import ExternalCommand
+from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import Change, read_changes
 from coati.runs.durable import append_lines
 from coati.units import format_count, format_seconds
 from coati.web.urls import normalise
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.live.stop_signal import StopSignal
 
 TOLD = "told.txt"
 # What a command or a server may take for one change.

@@ -24,7 +24,7 @@ class OneCycle(WrappedStrategy):
         self._is_limited = False
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Return what the watch asks for; the first call of a session sets its limit."""
+        """Return what the watch requests; the first call of a session sets its limit."""
         if not self._is_limited:
             self._is_limited = True
             watch = self._watch

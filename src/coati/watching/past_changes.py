@@ -10,6 +10,7 @@ from coati.errors import ConfigError, UsageError
 from coati.jobs.arguments import PathText, path_of
 from coati.jobs.notebook_tables import rows_table
 from coati.runs.changes_file import Change, read_changes
+from coati.times import to_iso_seconds
 from coati.units import format_count, parse_seconds
 from coati.watching.watch import folder_beside, is_watch
 
@@ -62,8 +63,8 @@ def _moment(since: str | datetime | timedelta) -> str:
     try:
         moment = since if isinstance(since, datetime) else _day(since)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
-    except (ConfigError, OverflowError):
+        return to_iso_seconds(moment.timestamp())
+    except (ConfigError, OverflowError, ValueError):
         raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)") from None
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
 from coati.file_lock import FileHeldError, FileLock
+from coati.live.plan import CrawlPlan
+from coati.live.progress import OnProgress
+from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
 from coati.runs.errors import RunLockedError
 from coati.runs.layout import Layout, holds_run, is_free
@@ -27,21 +30,13 @@ from coati.watching.watch_options import (
 )
 from coati.web.urls import host_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from coati.live.plan import CrawlPlan
-    from coati.live.progress import OnProgress
-    from coati.live.stop_signal import StopSignal
-
-
 # What a watch that was killed in its first moments leaves behind.
 _BEGUN = frozenset({"state", "watch.toml.new"})
 
 
 @dataclass(frozen=True, slots=True)
 class WatchPlace:
-    """A watch that is ready to run: its folder, what it begins from, and how it goes on.
+    """A watch that is ready to run: its folder, what it begins from, and how it continues.
 
     ``notes`` say what is otherwise than its folder says.
     """

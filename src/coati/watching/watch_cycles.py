@@ -149,7 +149,7 @@ def watch_cycles(
 ) -> WatchResult:
     """Run cycles one after the other, until the site has moved or somebody stops it.
 
-    A site that is down is asked again in the next cycle; cycles that were missed are skipped, and so is one
+    A site that is down is tried again in the next cycle; cycles that were missed are skipped, and so is one
     that another process is at (but the first: two watches of one folder are a mistake).
     """
     if cycles is not None and cycles < 1:

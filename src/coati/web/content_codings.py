@@ -27,7 +27,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-# What goes out at once, and how much a decoder is given at once: it copies what lies behind the end of one
+# What goes out at once, and how much a decoder is given at once: it copies what lies after the end of one
 # stream, and a body may be made of a great many.
 _OUT_BYTES: Final = 256 * 1024
 _IN_BYTES: Final = 8 * 1024
@@ -75,7 +75,7 @@ def can_undo(codings: Sequence[str]) -> bool:
 
 
 class Unpacking:
-    """Undoes codings; ``whole`` tells at the end whether anything was missing. Raises `CodingError`."""
+    """Undoes codings; ``whole`` says at the end whether anything was missing. Raises `CodingError`."""
 
     def __init__(self, codings: Sequence[str]) -> None:
         if not can_undo(codings):
@@ -161,7 +161,7 @@ class _Streams:
         self._begins = begins
         self._stream = new()
         self._fed = self._over = False
-        # Too few bytes behind a stream to tell whether they begin another.
+        # Too few bytes after a stream to see whether they begin another.
         self._held = b""
 
     @property

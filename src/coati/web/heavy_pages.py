@@ -193,7 +193,7 @@ class _Writer:
     def __init__(self) -> None:
         self._out: list[str] = []
         self._open: list[str] = []
-        # Where in the stack the open elements of each name stand, and the scopes among them.
+        # Where in the stack the open elements of each name are, and the scopes among them.
         self._places: dict[str, list[int]] = {}
         self._scopes: list[int] = []
         self._foreign = 0

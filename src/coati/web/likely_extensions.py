@@ -36,8 +36,7 @@ _RAR = ("rar",)
 _SQLITE = ("sqlite", "db")
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
-# The usual one first.
-BY_MEDIA_TYPE: dict[str, tuple[str, ...]] = {
+_BY_MEDIA_TYPE: dict[str, tuple[str, ...]] = {
     "application/csv": _CSV,
     "application/epub+zip": ("epub",),
     "application/geo+json": ("geojson",),
@@ -129,5 +128,5 @@ def likely_extensions(types: TargetTypes) -> tuple[str, ...]:
         return tuple(sorted(types.extensions | DATA_EXTENSIONS))
     found = set(types.extensions)
     for media_type in types.media_types:
-        found.update(BY_MEDIA_TYPE.get(media_type, ()))
+        found.update(_BY_MEDIA_TYPE.get(media_type, ()))
     return tuple(sorted(found))

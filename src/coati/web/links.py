@@ -1,7 +1,7 @@
 """From the bytes of a page to its links, with the tag path, the anchor and the text around each.
 
 The tree is lexbor's, which is a browser's: implied elements are there, damage is repaired the way the HTML
-standard says. Links stand in document order. What a reader of the page could follow is a link: ``a`` (in
+standard says. Links are in document order. What a reader of the page could follow is a link: ``a`` (in
 SVG too) and ``area``, frames, a refresh, and what is in ``noscript``; not what is in a ``template``, a
 comment or a script, and not the old ``xlink:href``.
 

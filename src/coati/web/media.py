@@ -1,6 +1,6 @@
 """What counts as a target, by media type and extension, and what is never worth a request.
 
-The lists are those of the crawler that was published with the EDBT 2026 paper; our own presets stand beside
+The lists are those of the crawler that was published with the EDBT 2026 paper; our own presets are beside
 them.
 """
 
@@ -71,7 +71,7 @@ BLOCKED_EXTENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TargetTypes:
-    """Which answers are targets: by media type, or by the extension of the URL or of the proposed file name.
+    """Which responses are targets: by media type, or by the extension of the URL or the proposed file name.
 
     An extension helps where a server sends a generic type; it never turns HTML into a target.
     """
@@ -82,7 +82,7 @@ class TargetTypes:
     everything: bool = False
 
     def kind(self, media_type: str, url: str, file_name: str = "") -> Kind:
-        """Classify a successful answer; what a search engine found is a page, whatever its form.
+        """Classify a successful response; what a search engine found is a page, whatever its form.
 
         ``file_name`` is the one that the server proposes (`coati.web.downloads.proposed_name`).
 
@@ -106,7 +106,7 @@ class TargetTypes:
         return Kind.TARGET if wanted and path_of(url) != "/robots.txt" else Kind.OTHER
 
 
-# What a page is made of is not a file that anybody collects, even under "all-files".
+# What a page is made of is not a file worth collecting, even under "all-files".
 _PAGE_PARTS = frozenset({
     "text/css", "text/javascript", "text/ecmascript", "application/javascript", "application/x-javascript",
     "application/ecmascript",
@@ -235,7 +235,7 @@ def _extension(name: str) -> str:
 
 
 def _media_type(name: str) -> str:
-    """Read a media type, and refuse one that no answer could match."""
+    """Read a media type, and refuse one that no response could match."""
     media_type = essence(name)
     if not _MEDIA_TYPE.match(media_type):
         raise ConfigError(

@@ -39,7 +39,7 @@ class Ability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to a search engine; equal questions are equal values, and have one address.
+    """A question to a search engine; equal questions are equal values, and have one URL.
 
     ``text`` is words, or the URL whose relatives or backlinks are looked for. Raises `UsageError` where that
     is not a query.
@@ -66,7 +66,7 @@ class Query:
 
     @property
     def address(self) -> str:
-        """The address of the query, in normal form."""
+        """The URL of the query, in normal form."""
         page = f"&page={self.page}" if self.page > 1 else ""
         text = quote_plus(self.text, safe="/:")
         return f"{QUERY_SCHEME}//{self.engine}/?{self.ability.value}={text}{page}"
@@ -79,7 +79,7 @@ def parse_query(address: str) -> Query:
     Query(engine='local', text='food security', ability=<Ability.KEYWORDS: 'q'>, page=1)
     """
     if not is_query(address) or len(address) > MAX_URL_CHARS:
-        raise UsageError(f"not the address of a query: {address[:60]!r}; {_FORM}")
+        raise UsageError(f"not the URL of a query: {address[:60]!r}; {_FORM}")
     authority, mark, parameters = address.removeprefix(QUERY_SCHEME).partition("?")
     if not mark or not authority.startswith("//"):
         raise UsageError(f"{address!r} is an empty query: {_FORM}")

@@ -111,7 +111,7 @@ class Rules:
         """Say why a URL in normal form must not be requested; None if it may.
 
         A start URL always may: patterns are meant for what is found from there. So may a query,
-        which is of no site.
+        which belongs to no site.
         """
         if url in self._starts or is_query(url):
             return None
@@ -127,8 +127,8 @@ class Rules:
     def list_refusal(self, url: str) -> Refusal | None:
         """Say why a list of links (`coati.readers.list_addresses`) must not be requested; None if it may.
 
-        Only its host counts: a sitemap is at the root of a site whose folder is crawled, and nobody
-        means a sitemap by the patterns for what is found from it.
+        Only its host counts: a sitemap is at the root of a site whose folder is crawled, and the
+        patterns for what is found from it are not meant for it.
         """
         scope = Scope.HOST if self.scope is Scope.PATH else self.scope
         admitted = url in self._starts or is_query(url) or self._in_scope(url, scope)
@@ -193,7 +193,7 @@ class Rules:
 def _checked(url: str) -> str:
     start = parse_query(url).address if is_query(url) else normalise(url)
     if start is None:
-        raise ConfigError(f"the start {url!r} is not a URL (http:// or https://)")
+        raise ConfigError(f"the start URL {url!r} does not begin with http:// or https://, or is not valid")
     return start
 
 

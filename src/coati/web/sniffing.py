@@ -1,6 +1,6 @@
 r"""What a body is where its server does not say, as browsers find out (the MIME Sniffing Standard of WHATWG).
 
-A declared type is believed, with two exceptions: none at all, or one that is not a media type or stands for
+A declared type is believed, with two exceptions: none at all, or one that is not a media type or means
 none, leaves it to the first bytes; and the four spellings of ``text/plain`` that servers send for whatever
 they do not know are believed only of text. A type that means a download and names no format is that of any
 binary file (`coati.web.downloads`). So a table without a type is ``text/plain``, a page is a page, and
@@ -109,7 +109,7 @@ def sniffed_type(content_type: str, beginning: bytes, disposition: str = "") -> 
 
 
 def _unknown(beginning: bytes) -> str:
-    """Tell the type of what has none, in the order of the standard."""
+    """Guess the type of a body without one, in the order of the standard."""
     text = beginning.lstrip(_BLANKS)
     if _HTML.match(text):
         return "text/html"

@@ -1,8 +1,8 @@
-"""Sites without end: calendars that turn for ever, results beyond the last page, addresses that all exist.
+"""Sites without end: calendars that turn for ever, results beyond the last page, URLs that all exist.
 
 No single URL shows that it belongs to a trap. So a `TrapWatch` keeps counts by shape: a URL's host and path
 with numbers folded, and the names of its query's parameters. What it goes by is barrenness: how many answers
-a shape has given since one of its pages last brought a target, be it by a few steps. A shape that keeps
+a shape has given since one of its pages last brought a target, also by a few steps. A shape that keeps
 bringing targets is never cut, however large it is.
 
 - Endless: more than ``max_urls_per_shape`` links of a shape were admitted, a tenth of this many were looked
@@ -40,7 +40,7 @@ _FOLDED = re.compile(
 # thousand data sets may well be read before the first of them is requested.
 _LOOKED_AT = 0.1
 
-# A target speaks for the pages on the way to it, of this many shapes: list, data set, its files.
+# A target is evidence for the pages on the way to it, of this many shapes: list, data set, its files.
 _WAY = 4
 
 _SHAPES = 1 << 14
@@ -201,7 +201,9 @@ class TrapWatch:
         fresh = list(fresh)
         own = self._shape(page_url)
         brings_links = bool(fresh)
-        worn_out = not visited and self._compare(own, page_url, body, len(urls), brings_links=brings_links)
+        seen_too_often = not visited and self._compare(
+            own, page_url, body, len(urls), brings_links=brings_links
+        )
         if not fresh:
             return {}
         origin = self._origin(page_url, own)
@@ -210,7 +212,7 @@ class TrapWatch:
         for place in fresh:
             url = urls[place]
             shape = self._shape(url)
-            trap = Trap.DUPLICATE if worn_out else self._judge(url, shape, own, origin)
+            trap = Trap.DUPLICATE if seen_too_often else self._judge(url, shape, own, origin)
             if trap is None:
                 self._admit(url, shape, origin)
                 promising = promising or not shape.requested
@@ -253,7 +255,7 @@ class TrapWatch:
             return False
         if self._sessions.get(hash(free)):
             return True
-        # Met without any id.
+        # Seen without any id.
         return free != url and self._origins.get(hash(free)) is not None
 
     def _origin(self, page_url: str, own: _Shape) -> _Origin:

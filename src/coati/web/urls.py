@@ -7,7 +7,7 @@ that was escaped is data and not a separator. Queries are left as ada writes the
 something to the server. A user and a password are dropped: they are not part of where something is, and would
 be in every file that names the URL. A URL in normal form is ASCII, has a path, and is its own normal form.
 
-A query to a search engine is an address too (`coati.web.queries`), which the questions below know. It has no
+A query to a search engine is a URL too (`coati.web.queries`), which the questions below know. It has no
 place on the web: `resolve` and `normalise` give None for it.
 """
 
@@ -25,7 +25,7 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9/:@!$&'()*+,;=~\-._]*\Z")
 _ESCAPED_SLASH = re.compile(r"(%2[fF])")
 _EXTENSION = re.compile(r"\.([A-Za-z0-9\-_]{1,16})\Z")
 
-# The port of an address without a scheme, and the ports that are meant for encryption.
+# The port of a URL without a scheme, and the ports that are meant for encryption.
 _BARE_PORT = re.compile(r"[^/?#]*:([0-9]{1,5})(?:[/?#]|\Z)")
 _HTTPS_PORTS = frozenset({"443", "8443"})
 

@@ -34,7 +34,7 @@ def made(kind: type[Dsdd]) -> Dsdd:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("in_flight", [1, 5])
-def test_what_was_stopped_goes_on_as_if_it_had_not_been(kind: type[Dsdd], in_flight: int) -> None:
+def test_what_was_stopped_continues_as_if_it_had_not_been(kind: type[Dsdd], in_flight: int) -> None:
     whole = CheckedCrawl(made(kind), HOME_PAGES, answers(WEB), in_flight)
     whole.run()
     log = as_logged(whole.events)

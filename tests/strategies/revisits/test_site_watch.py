@@ -449,7 +449,7 @@ def test_a_page_that_was_visited_in_the_same_cycle_is_not_prioritised() -> None:
     answers = {"s.xml": dated(a=1.0)}
     run_cycle(strategy, 0, lambda name: answers.get(name) or page())
     # The sitemap is the last page of the cycle.
-    strategy.watch.visits.asked_at[0] += 1
+    strategy.watch.visits.requested_at[0] += 1
     answers["s.xml"] = dated(a=2.0)
     run_cycle(strategy, 1, lambda name: answers.get(name) or page())
     assert names(run_cycle(strategy, 2, lambda name: answers.get(name) or page()), DATED) == []

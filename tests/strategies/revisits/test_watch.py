@@ -126,7 +126,7 @@ def test_redirects_without_end_are_a_failure() -> None:
     assert watch.choose(2.0, EVERY_HOST) == Later(HOUR)
 
 
-def test_an_outage_is_asked_again_and_counts_once() -> None:
+def test_an_outage_is_requested_again_and_counts_once() -> None:
     watch = watch_of(A, B, per_cycle=1)
     visit(watch, page(), 1.0)
     visit(watch, page(), 2.0)

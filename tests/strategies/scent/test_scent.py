@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from coati.learners.value_chains import ChainSettings
 from coati.model import (
     Failure,
     Link,
@@ -137,6 +138,27 @@ def test_a_hub_inherits_what_it_leads_to() -> None:
     assert barren_hubs(0.0) >= 10
 
 
+def test_of_two_kinds_with_equal_means_the_one_that_varies_has_the_higher_score() -> None:
+    """Labels are logarithms: pages with no file and with three have the mean of pages with one file each."""
+
+    def scores(tail: float) -> list[float]:
+        counts = {"even": [1] * 12, "mixed": [0, 3] * 6}
+        links = [Link(f"{START}{kind}/{name}.html", MENU) for kind in counts for name in NAMES[:12]]
+        answers: dict[str, Outcome] = {START: page(*links)}
+        for link, count in zip(links, [*counts["even"], *counts["mixed"]], strict=True):
+            files = [Link(f"{link.url[:-5]}-{letter}.csv", FILES) for letter in "xyz"[:count]]
+            answers |= {link.url: page(*files), **{file.url: Target(200, 9, "text/csv") for file in files}}
+        values = ChainSettings(tail=tail)
+        strategy = Scent([START], settings=ScentSettings(exploration=0.0, sweep_every=0, values=values))
+        crawl(strategy, answers)
+        return [strategy.explain(Link(f"{START}{kind}/new.html", MENU), START).score for kind in counts]
+
+    even, mixed = scores(ChainSettings().tail)
+    assert mixed > even + 0.005
+    even, mixed = scores(0.0)
+    assert mixed < even + 0.005
+
+
 def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
     strategy = Scent([START])
     strategy.observe(must_ask(strategy).id, Redirect(301, 0, START + "home"), 0.0)
@@ -231,7 +253,7 @@ def test_explains_a_waiting_link_in_words() -> None:
     fresh = Link(waiting.replace(".html", "-b.html"), FILES, "delta")
     score, reasons = strategy.explain(fresh, START)
     assert any(
-        reason.words.startswith("links under /stats/ brought 3.0 files per page in about 2 visits")
+        reason.words.startswith("links directly in /stats/ led to about 3.0 files per page in about 2 visits")
         for reason in reasons
     )
     assert [abs(reason.contribution) for reason in reasons] == sorted(
@@ -317,7 +339,7 @@ def test_words_claim_nothing_of_links_with_names_of_another_kind() -> None:
     said = [reason.words for reason in strategy.explain(waiting, START).reasons]
     name = waiting.anchor
     assert any("/…" in words for words in said)
-    assert not any(f"{name} brought" in words for words in said)
+    assert not any(f"{name} led to" in words for words in said)
 
 
 def test_explains_by_url_what_waits_and_refuses_what_does_not() -> None:

@@ -1,6 +1,6 @@
 """CDXJ: one line per capture with its place in a WARC file, sorted, as replay tools look URLs up.
 
-A line is the address with its host reversed_host round (SURT), the time, and a JSON object::
+A line is the URL with its host reversed (SURT), the time, and a JSON object::
 
     org,example)/data.csv 20260131120000 {"url": "http://example.org/data.csv", "mime": "text/csv", ...}
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _VERSION = "1.1.1"
 _INDEX = "indexes/index.cdx.gz"
-# As other writers do it: a viewer fetches one block for one address.
+# As other writers do it: a viewer fetches one block for one URL.
 _LINES_PER_BLOCK = 1024
 # Zip files know no earlier year; and without a date of our own, equal archives give equal files.
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -124,7 +124,7 @@ def _blocks(lines: Sequence[str]) -> tuple[bytes, bytes]:
 
 
 def _pages(archive: Archive, progress: ProgressCallback) -> Iterator[str]:
-    """Go through the lines of the list of pages: the newest capture of each, with its title."""
+    """Yield the lines of the list of pages: the newest capture of each, with its title."""
     yield json.dumps({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}) + "\n"
     total = len(archive)
     for done, entry in enumerate(archive.entries(), start=1):

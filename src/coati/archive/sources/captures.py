@@ -31,7 +31,7 @@ class DecodedRecord(NamedTuple):
 
 def address_of(capture: Capture) -> str | None:
     """Return the normal form of what a capture is of; None for what is not on the web."""
-    # wget writes the address in angle brackets, as a draft of the standard had it.
+    # wget writes the URL in angle brackets, as a draft of the standard had it.
     return normalise(capture.fields.get("warc-target-uri", "").strip("<> "))
 
 

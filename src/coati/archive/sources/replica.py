@@ -71,7 +71,7 @@ class Replica:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ArchiveError(f"{path} cannot be read: {error!r}") from error
         if start_url is None:
-            raise ArchiveError(f"{path}: the start {site['start_url']!r} is not a URL")
+            raise ArchiveError(f"{path}: the start URL {site['start_url']!r} is not a URL")
         return ArchiveMeta(
             name=options.name or name,
             start_url=options.start_url or start_url,

@@ -55,7 +55,7 @@ class WarcFiles:
         if start_url is None:
             if not any(True for file in self._files for _ in read_captures(file, unreported)):
                 raise ArchiveError(
-                    f"{self._files[0].name} holds no answer of a website: it is empty, or no WARC file"
+                    f"{self._files[0].name} holds no response of a website: it is empty, or not a WARC file"
                 )
             raise ArchiveError(
                 f"{self._files[0].name}: no page among the first records; "

@@ -95,7 +95,7 @@ def _hosts_table(rows: list[Row]) -> Html:
         ]
         for row in rows
     ]
-    # A column in which nothing stands would only ask a question.
+    # An empty column would only raise a question.
     if any(row["ended"] for row in rows):
         columns.append(Column("No longer requested because", wide=True))
         cells = [[*line, row["ended"] or ""] for line, row in zip(cells, rows, strict=True)]

@@ -147,13 +147,13 @@ def _step(step: str) -> Html:
     if not is_query(step):
         return web_link(step, None, 90)
     query = parse_query(step)
-    asked = {
+    text = {
         Ability.KEYWORDS: f"“{query.text}”",
         Ability.RELATED: f"pages like {query.text}",
         Ability.BACKLINKS: f"pages that link to {query.text}",
     }[query.ability]
     page = f", page {query.page}" if query.page > 1 else ""
-    return element("span", f"{query.engine}: {shortened(asked, 110)}{page}")
+    return element("span", f"{query.engine}: {shortened(text, 110)}{page}")
 
 
 def _dataset_pages(connection: Connection) -> list[Html]:

@@ -38,7 +38,7 @@ from coati.strategies.discovery.task_strategy import TaskStrategy
 from coati.strategies.discovery.tasks import HostsBut, Stage, Task
 from coati.strategies.discovery.topic import Topic
 from coati.strategies.discovery.urls_by_hash import UrlsByHash
-from coati.strategies.strategy import Explained, Reason
+from coati.strategies.strategy import ScoreExplanation, ScoreReason
 from coati.web.dataset_files import is_dataset_file
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, Query, parse_query
@@ -389,7 +389,7 @@ class Dsdd(TaskStrategy):
         if action is Action.KEYWORDS:
             for term in self._next_terms(self._settings.terms_per_pull):
                 self._used_terms.add(term)
-                self._ask(keyword_query(self._settings, term, self._queries), blank)
+                self._queue_query(keyword_query(self._settings, term, self._queries), blank)
             return
         seeds = list(self._unused(action))[: self._settings.seeds_per_pull]
         for number in seeds:
@@ -407,11 +407,13 @@ class Dsdd(TaskStrategy):
                 self._propose(url, blank)
         elif action is Action.RELATED:
             terms = frequent_terms([seed.words], self._stop_words, self._settings.terms_per_pull)
-            self._ask(related_query(self._settings, seed.url, seed.title, terms, self._queries), blank)
+            self._queue_query(
+                related_query(self._settings, seed.url, seed.title, terms, self._queries), blank
+            )
         else:
-            self._ask(backlinks_query(self._settings, seed.url, self._queries), blank)
+            self._queue_query(backlinks_query(self._settings, seed.url, self._queries), blank)
 
-    def _ask(self, query: Query, blank: Task) -> None:
+    def _queue_query(self, query: Query, blank: Task) -> None:
         self._queries += 1
         self._want(blank._replace(url=query.address))
 
@@ -529,7 +531,7 @@ class Dsdd(TaskStrategy):
         """Name the actions that no configured engine allows."""
         return [action.label for action in self._variant.actions if action not in self._possible]
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Explain the classifier's margin of a page that was analysed; raise `ValueError` for any other."""
         url = link if isinstance(link, str) else link.url
         number = self._pages.number_of(url)
@@ -538,7 +540,7 @@ class Dsdd(TaskStrategy):
         page = self._pages[number]
         reasons = self._classifier.reasons(page.words)
         margin = self._classifier.margin(page.words)
-        return Explained(margin, [Reason(f"the word “{word}”", part) for word, part in reasons])
+        return ScoreExplanation(margin, [ScoreReason(f"the word “{word}”", part) for word, part in reasons])
 
     def arm_label(self, arm: int) -> str:
         """Name an action."""

@@ -44,7 +44,7 @@ from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
 from coati.strategies.discovery.topic import ON_TOPIC
-from coati.web.dataset_files import is_dataset_file, tells_format, told_format
+from coati.web.dataset_files import is_dataset_file, named_format, names_format
 from coati.web.page_words import words_in
 from coati.web.urls import origin_of, path_of, site_of
 
@@ -226,8 +226,8 @@ class Prospect(Dsdd):
         self._note_apis(outcome)
         if isinstance(outcome, Page) and task.url in self._apis:
             links = list(map(outcome.links.link, range(len(outcome.links.urls))))
-            check.count_files([link.url for link in links if told_format(link.context)])
-            self._no_pages = {link.url for link in links if tells_format(link.context)}
+            check.count_files([link.url for link in links if named_format(link.context)])
+            self._no_pages = {link.url for link in links if names_format(link.context)}
         settled = super()._check_answered(task, request_id, outcome)
         # An answer that lists files of both kinds was counted twice.
         check.dataset_pages = min(check.dataset_pages, check.fetched)

@@ -23,7 +23,7 @@ class UrlsByHash:
     """URLs by the hash that is the same in every process.
 
     >>> from coati.model import Link, LinkList, Page
-    >>> urls =  UrlsByHash()
+    >>> urls = UrlsByHash()
     >>> urls.on_page(Page(200, 9, LinkList([Link("http://a.test/1", ("a",))])))
     ['http://a.test/1']
     >>> known = url_hash("http://a.test/1")

@@ -83,7 +83,7 @@ class WaitingPages:
                 heapq.heapify(heap)
                 self._taken(host)
                 return packed & _NUMBER
-        raise ValueError("this page does not wait")
+        raise ValueError("this page is not waiting")
 
     def rescore(self, host: int, promise: Callable[[int], float]) -> None:
         """Order the pages of a host by new promises."""

@@ -152,7 +152,7 @@ class Arrivals:
         self._decay(now)
         known = self._pages.rows(len(visits))
         looked_at = known[_Pages.LOOKED_AT]
-        looked_at = np.where(looked_at > 0, looked_at, visits.asked_at)
+        looked_at = np.where(looked_at > 0, looked_at, visits.requested_at)
         looked_at = np.where(looked_at > 0, looked_at, now)
         links, pages = self._samples.pairs
         weights = 0.5 ** ((now - self._samples.found_at) / self._half_life)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def ages_in_hours(cycle: Cycle) -> npt.NDArray[np.float64]:
     """Return how many hours ago each page was requested."""
-    ages: npt.NDArray[np.float64] = (cycle.now - cycle.visits.asked_at) / 3600
+    ages: npt.NDArray[np.float64] = (cycle.now - cycle.visits.requested_at) / 3600
     return ages
 
 

@@ -132,13 +132,13 @@ class SiteWatch:
         """Request what waits after an outage, a page of the cycle, a new link, a known file."""
         again = self._deferred.take(now, idle=not (self._visits or self._in_flight))
         if again is not None:
-            return self._ask(again)
+            return self._request(again)
         answer = self.watch.choose(now, hosts)
         if isinstance(answer, Request):
             return self._visit(answer)
         own = self._next_own()
         if own is not None:
-            return self._ask(own)
+            return self._request(own)
         waits = self._deferred.answer()
         if waits is not None and (answer is None or waits.at < answer.at):
             return waits
@@ -170,7 +170,7 @@ class SiteWatch:
     def _spend(self, followed: int, checked: int) -> None:
         self._spent = (self.watch.cycles_begun, followed, checked)
 
-    def _ask(self, sent: _InFlight) -> Request:
+    def _request(self, sent: _InFlight) -> Request:
         number = self._turn
         self._turn += 1
         self._in_flight[number] = sent
@@ -182,20 +182,20 @@ class SiteWatch:
         """Make a logged choice; raise `ValueError` if it is not waiting."""
         again = self._deferred.take_logged(request) if request.arm in _WORDS else None
         if again is not None:
-            self._ask(again)
+            self._request(again)
         elif request.arm == FOLLOW:
             link = self._following.take(request.url)
             if link is None:
                 raise ValueError(f"{request.url} is not waiting to be followed")
             followed, checked = self._spent_now()
             self._spend(followed + 1, checked)
-            self._ask(_InFlight(link))
+            self._request(_InFlight(link))
         elif request.arm == CHECK:
             if not self._files.take(request.url, self.watch.cycles_begun):
                 raise ValueError(f"{request.url} is not waiting to be checked")
             followed, checked = self._spent_now()
             self._spend(followed, checked + 1)
-            self._ask(_InFlight(None, request.url))
+            self._request(_InFlight(None, request.url))
         else:
             self.watch.redo(request._replace(id=self._watch_turn), now)
             self._visits[self._turn] = _VisitInFlight(self._watch_turn, request.url)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class PageTruth(Protocol):
-    """What stands on pages at a time, whoever looks."""
+    """What is on pages at a time, for any crawler."""
 
     def links(self, page: int, now: float) -> Collection[int]:
         """Return the links that count and that a visit would find; none where it would fail."""

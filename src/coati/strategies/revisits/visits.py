@@ -49,7 +49,7 @@ class Visits:
     >>> visits = Visits()
     >>> visits.add_page(site=0)
     >>> visits.add(Visit(0, 3600.0, 1, new=[7, 8, 9], counting=[]))
-    >>> visits.means().tolist(), visits.asked_at.tolist()
+    >>> visits.means().tolist(), visits.requested_at.tolist()
     ([3.0], [3600.0])
     """
 
@@ -57,7 +57,7 @@ class Visits:
         self.window_seconds = window_seconds
         self._pages = 0
         self._site = np.zeros(_ROOM, np.int32)
-        self._asked_at = np.zeros(_ROOM)
+        self._requested_at = np.zeros(_ROOM)
         self._seen_at = np.zeros(_ROOM)
         # Over the visits in the window: how many, their new links, and the squares of these.
         self._sums = np.zeros((3, _ROOM))
@@ -73,9 +73,9 @@ class Visits:
         return self._site[: self._pages]
 
     @property
-    def asked_at(self) -> Floats:
+    def requested_at(self) -> Floats:
         """When each page was last requested; 0 if never."""
-        return self._asked_at[: self._pages]
+        return self._requested_at[: self._pages]
 
     @property
     def seen_at(self) -> Floats:
@@ -97,13 +97,13 @@ class Visits:
     def _grow(self) -> None:
         room = max(_ROOM, self._pages)
         self._site = np.concatenate([self._site, np.zeros(room, np.int32)])
-        self._asked_at = np.concatenate([self._asked_at, np.zeros(room)])
+        self._requested_at = np.concatenate([self._requested_at, np.zeros(room)])
         self._seen_at = np.concatenate([self._seen_at, np.zeros(room)])
         self._sums = np.concatenate([self._sums, np.zeros((3, room))], axis=1)
 
     def add(self, visit: Visit) -> None:
         """Count what a visit brought; a first look brings nothing."""
-        self._asked_at[visit.page] = visit.at
+        self._requested_at[visit.page] = visit.at
         if visit.seen:
             self._seen_at[visit.page] = visit.at
         if not visit.first:
@@ -146,7 +146,7 @@ class Visits:
         recent = np.array(self._recent, np.float64).reshape(-1, 3)
         return {
             "page_site": self.site.copy(),
-            "page_asked_at": self.asked_at.copy(),
+            "page_asked_at": self.requested_at.copy(),
             "page_seen_at": self.seen_at.copy(),
             "page_sums": self._sums[:, : self._pages].copy(),
             "recent_visits": recent,
@@ -155,7 +155,7 @@ class Visits:
     def load(self, state: State) -> None:
         self._site = np.array(state["page_site"], np.int32)
         self._pages = len(self._site)
-        self._asked_at = np.array(state["page_asked_at"])
+        self._requested_at = np.array(state["page_asked_at"])
         self._seen_at = np.array(state["page_seen_at"])
         self._sums = np.array(state["page_sums"])
         self._recent = deque((at, int(page), int(new)) for at, page, new in state["recent_visits"].tolist())

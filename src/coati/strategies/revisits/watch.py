@@ -215,12 +215,14 @@ class Watch:
     def last_visit(self, url: str) -> float | None:
         """Return when a page was last requested, 0 if never; None if it is not watched."""
         page = self._page_of.get(url)
-        return None if page is None or page in self._departures.left else float(self.visits.asked_at[page])
+        return (
+            None if page is None or page in self._departures.left else float(self.visits.requested_at[page])
+        )
 
     def prioritise(self, url: str) -> None:
         """Visit a watched page before others, since it has changed; half of a cycle may go to such pages."""
         page = self._page_of[url]
-        if self._cycle is None or self.visits.asked_at[page] < self._cycle.now:
+        if self._cycle is None or self.visits.requested_at[page] < self._cycle.now:
             self._prioritised[page] = None
 
     def leave(self, url: str) -> None:
@@ -243,9 +245,9 @@ class Watch:
         """Request what waits, else the next page of the cycle; begin one if it is time."""
         page = self._deferred.take(now, idle=self._is_idle(now))
         if page is not None:
-            return self._ask(Pick(page, self._repeat_reason(page), 0.0), now)
+            return self._request(Pick(page, self._repeat_reason(page), 0.0), now)
         pick = self._next(now)
-        return self._wait(now) if pick is None else self._ask(pick, now)
+        return self._wait(now) if pick is None else self._request(pick, now)
 
     def _is_idle(self, now: float) -> bool:
         waits = self._in_flight or self._again or self._unrequested or self._is_time(now)
@@ -325,7 +327,7 @@ class Watch:
         self._prioritised.pop(page, None)
         self.scheduler.take(page)
 
-    def _ask(self, pick: Pick, now: float) -> Request:
+    def _request(self, pick: Pick, now: float) -> Request:
         cycle = _NO_CYCLE if self._cycle is None or pick.page in self._unseen else self._cycle.number
         moment = self._cycles.start(self._cycles.at(now))
         request = Request(self._turn, Method.GET, self._urls[pick.page], pick.why, pick.score)
@@ -350,7 +352,7 @@ class Watch:
         if page is None:
             page = self._page_of.get(request.url, -1)
             self._redo_take(page, request.url, now)
-        self._ask(Pick(page, request.arm or 0, request.score or 0.0), now)
+        self._request(Pick(page, request.arm or 0, request.score or 0.0), now)
 
     def _redo_take(self, page: int, url: str, now: float) -> None:
         if page in self._again:
@@ -361,7 +363,7 @@ class Watch:
             if page >= 0 and self._is_time(now):
                 self._begin(now)
             if page < 0 or self._cycle is None or not self._cycle.is_open(page):
-                raise ValueError(f"{url} does not wait for a visit")
+                raise ValueError(f"{url} is not waiting for a visit")
             self._take(page)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:

@@ -16,7 +16,7 @@ _MOST_GROUPS = 10_000
 _OTHER_LINKS = "other links"
 # What the sweep chose was chosen for its folder, and not for the link's score.
 _SWEPT = (-1, -1)
-_SWEPT_LINKS = "folders that were not visited yet, since all links promise little (sweep)"
+SWEPT_LINKS = "folders that were not visited yet, since all links promise little (sweep)"
 # Looked up for each request; to ask an enumeration takes longer.
 _DIRECTORY_EXTENSION, _TAIL = int(Key.DIRECTORY_EXTENSION), int(Key.TAIL)
 
@@ -38,7 +38,7 @@ class LinkGroups:
             if len(self._groups) >= _MOST_GROUPS:
                 return _MOST_GROUPS
             number = self._groups[group] = len(self._groups)
-            self._labels.append(_SWEPT_LINKS if swept else (link, group[1]))
+            self._labels.append(SWEPT_LINKS if swept else (link, group[1]))
         return number
 
     def is_swept(self, number: int | None) -> bool:

@@ -403,11 +403,53 @@ def any_number(text: str) -> str:
 def any_word(name: str) -> str:
     """Write three dots for each word of a file name but its extension, for people: `_shape` is for keys.
 
-    >>> any_word("annual-report-*.html"), any_word("minutes")
-    ('…-…-*.html', '…')
+    >>> any_word("annual-report-2020.html"), any_word("minutes"), any_word("a-b-c-d-e-f-g-h.HTML")
+    ('…-…-*.html', '…', '…-…-…-…-…-…-….html')
+    """
+    extension = any_number(extension_of(name))
+    shape = _WORD.sub("…", any_number(stem_of(name)))
+    if len(shape) >= _MAX_SHAPE:
+        shape = shape[:_MAX_SHAPE] + "…"
+    return f"{shape}.{extension}" if extension else shape
+
+
+def any_text(anchor: str) -> str:
+    """Write a link's text with a star for each number, for people: `_anchor_keys` is for keys.
+
+    >>> any_text("Bulletin 12"), any_text("x" * 99) == "x" * 60 + "…"
+    ('bulletin *', True)
+    """
+    text = any_number(anchor[:_MAX_ANCHOR].lower())
+    return text + "…" if len(anchor) >= _MAX_ANCHOR else text
+
+
+def any_value(query: str) -> str:
+    """Write the names of parameters, for people: `_parameter_names` is for keys.
+
+    >>> any_value("page=3&id=7"), any_value("")
+    ('?id&page', '')
+    """
+    return f"?{any_number(_names(query))}" if query else ""
+
+
+def extension_of(name: str) -> str:
+    """Return the extension of a file name in small letters, where it is none too long to be one.
+
+    >>> [extension_of(name) for name in ("a.CSV", "b", "b.", "page.statistics")]
+    ['csv', '', '', '']
+    """
+    _, _, extension = name.rpartition(".") if "." in name else ("", "", "")
+    return "" if len(any_number(extension)) > _MAX_EXTENSION else extension.lower()
+
+
+def stem_of(name: str) -> str:
+    """Return a file name without its extension, and without its last dot where nothing is behind it.
+
+    >>> [stem_of(name) for name in ("a.b.csv", "b", "b.", "page.statistics")]
+    ['a.b', 'b', 'b', 'page.statistics']
     """
     stem, dot, extension = name.rpartition(".")
-    return _WORD.sub("…", stem) + dot + extension if dot else _WORD.sub("…", name)
+    return stem if dot and len(any_number(extension)) <= _MAX_EXTENSION else name
 
 
 def _fold(text: str) -> bytes:
@@ -428,8 +470,11 @@ def _shape(stem: str) -> bytes:
 
 
 def _parameter_names(query: str) -> bytes:
-    names = {part.partition("=")[0] for part in query.replace(";", "&").split("&")}
-    return b"?" + _fold("&".join(sorted(names)))
+    return b"?" + _fold(_names(query))
+
+
+def _names(query: str) -> str:
+    return "&".join(sorted({part.partition("=")[0] for part in query.replace(";", "&").split("&")}))
 
 
 def key_of(column: int, text: str) -> int:

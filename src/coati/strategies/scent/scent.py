@@ -42,8 +42,9 @@ from coati.model import Deferred, Method, Page, Redirect, Refused, Request, Targ
 from coati.readers.listed import ARCHIVED, is_api
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
-from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages
-from coati.strategies.scent.link_evidence import LinkTexts, explained
+from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages, with_list
+from coati.strategies.scent.key_names import LinkTexts
+from coati.strategies.scent.link_evidence import explained
 from coati.strategies.scent.link_groups import LinkGroups
 from coati.strategies.scent.link_keys import COLUMNS, SPECIFIC, Key, Likeness, LinkKeys, key_of
 from coati.strategies.scent.link_queues import BLOCK, LinkQueues
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from coati.model import Hosts, Later, Link, Outcome, PageLinks, Settlement
     from coati.strategies.scent.link_keys import Row
     from coati.strategies.state import State
-    from coati.strategies.strategy import Explained
+    from coati.strategies.strategy import ScoreExplanation
 
 CHAINS: tuple[tuple[Key, ...], ...] = (
     (Key.TOP, Key.SECOND, Key.DIRECTORY, Key.SHAPE),
@@ -319,7 +320,7 @@ class Scent:
         """Name the links that share a directory, an extension and the end of their tag path."""
         return self._groups.label(arm)
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Say what score decides about a link, and what speaks for and against it.
 
         ``link`` is the URL of a link that waits, or any link with the page where it was found.
@@ -332,12 +333,15 @@ class Scent:
             texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
         texts = texts._replace(tail=self._keys.tail_text(int(row[Key.TAIL])))
         if int(row[Key.ELEMENT]) in API_ELEMENTS:
-            return self._apis.explained(row, texts.tail)
+            if not isinstance(link, str):
+                row = with_list(row, link.tag_path)
+            in_flight = [sent.row for sent in self._in_flight.values() if sent.queue == _API]
+            return self._apis.explained(row, texts.tail, [each for each in in_flight if each is not None])
         # While a link of this queue is in flight, doubt earns nothing (`_lower`).
-        in_flight = any(
+        alike_in_flight = any(
             np.array_equal(sent.row, row) for sent in self._in_flight.values() if sent.row is not None
         )
-        return explained(row, texts, self._scores, 0.0 if in_flight else self._settings.exploration)
+        return explained(row, texts, self._scores, 0.0 if alike_in_flight else self._settings.exploration)
 
     # --- choosing -------------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ class TreeFrontier:
     def find(self, number: int) -> LeafPick:
         """Find a number; raise `ValueError` if it does not wait."""
         if number not in self._rows:
-            raise ValueError(f"number {number} does not wait")
+            raise ValueError(f"number {number} is not waiting")
         leaf = self._leaf(self._rows[number])
         return LeafPick(leaf, self._waiting[leaf].index(number), number)
 

@@ -139,21 +139,21 @@ class TresStrategy:
         waiting = bool(self._files) or bool(len(self._tree))
         deferred = self._deferred.take(now, idle=not waiting and not self._in_flight)
         if deferred is not None:
-            return self._ask(*deferred)
+            return self._request(*deferred)
         if self._files:
-            return self._ask(self._files.popleft())
+            return self._request(self._files.popleft())
         return self._follow(*self._best()) if waiting else self._deferred.answer()
 
     def redo(self, request: Request, now: float) -> None:
         """Repeat a logged choice: nearly always the one that `choose` would make."""
         deferred = self._deferred.take_logged(request)
         if deferred is not None:
-            self._ask(*deferred)
+            self._request(*deferred)
             return
         if self._files:
             if self._known[self._files[0]] != request.url:
                 raise ValueError(f"the log chose {request.url} where {self._known[self._files[0]]} is due")
-            self._ask(self._files.popleft())
+            self._request(self._files.popleft())
             return
         if len(self._tree):
             pick, value = self._best()
@@ -211,9 +211,9 @@ class TresStrategy:
         for earlier, reward in self._unfinished:
             self.parts.values.learn(earlier, reward, row)
         self._unfinished = []
-        return self._ask(pick.number, row, pick.leaf, value)
+        return self._request(pick.number, row, pick.leaf, value)
 
-    def _ask(
+    def _request(
         self, number: int, row: Rows | None = None, leaf: int | None = None, value: float | None = None
     ) -> Request:
         request = Request(self._turn, Method.GET, self._known[number], leaf, value)
