@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +26,7 @@ import numpy as np
 from benchmarks.link_orders import FOLDS, Crawled, LinkRows, worth_of
 from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
+from coati.experiments.site_runs import page_links
 from coati.model import Kind
 from coati.replaying.site import ReplaySite
 from coati.strategies.scent.link_keys import NOTHING, Key
@@ -67,7 +69,7 @@ def questions_of(site: ReplaySite, seed: int = 0) -> dict[str, Question]:
     is_target = np.array([kind is Kind.TARGET for kind in truth.kinds], bool)
     worth = worth_of(crawled, is_target)
     ratios = worth.targets / worth.requests
-    rows = LinkRows(site).of(crawled)[:, GENERIC]
+    rows = LinkRows(truth, partial(page_links, site)).of(crawled)[:, GENERIC]
     linked = rows.any(axis=1)
     is_page = np.array([kind is Kind.PAGE for kind in truth.kinds], bool) & linked
     is_redirect = np.array([kind is Kind.REDIRECT for kind in truth.kinds], bool)

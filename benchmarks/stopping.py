@@ -8,6 +8,9 @@ with what came in the requests that they speak of. Sites count alike, whatever t
 (`coati.testing.paper_sites`, with this many pages) are none that anything was chosen on. How much depends on
 which sites were at hand is estimated by drawing them again, and by choosing a level on one half for the
 other.
+
+The levels cannot be ``[[early_stops]]`` of an experiment: those are worked out from the counts of a finished
+run, which other tables share, and a level asks the strategy on the way what waits.
 """
 
 from __future__ import annotations

@@ -21,10 +21,15 @@ from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
+    from coati.model import PageLinks
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth
+
+    LinksOf = Callable[[str], PageLinks]
+
+_ONLY_IN_REPLAY = "this strategy must know the site beforehand: it works only in replay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a setting holds
 class StrategyInputs:
     """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them.
 
-    ``page_truth`` is the truth for those that watch pages.
+    ``links_of`` belongs to the truth: it lists the links of any page, by its URL. ``page_truth`` is the truth
+    for those that watch pages.
     """
 
     start_urls: tuple[str, ...]
@@ -136,6 +142,7 @@ class StrategyInputs:
     examples: TresExamples | None = None
     page_truth: PageTruth | None = None
     labels: KnownLabels | None = None
+    links_of: LinksOf | None = None
 
     @property
     def known_labels(self) -> KnownLabels:
@@ -146,5 +153,12 @@ class StrategyInputs:
     def known_truth(self) -> SiteTruth:
         """The truth, which only a replay has."""
         if self.truth is None:
-            raise UsageError("this strategy must know the site beforehand: it works only in replay")
+            raise UsageError(_ONLY_IN_REPLAY)
         return self.truth
+
+    @property
+    def known_links(self) -> LinksOf:
+        """The links of every page, which only a replay has."""
+        if self.links_of is None:
+            raise UsageError(_ONLY_IN_REPLAY)
+        return self.links_of

@@ -14,6 +14,7 @@ from coati.errors import ConfigError, UsageError, unknown_name
 from coati.named_objects import made_by, object_at
 
 if TYPE_CHECKING:
+    from coati.assembly.rows import LinksOf
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
@@ -71,16 +72,24 @@ def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need
     settings: StrategySettings | None = None,
     examples: TresExamples | None = None,
     page_truth: PageTruth | None = None,
+    links_of: LinksOf | None = None,
 ) -> Strategy:
     """Build a strategy by its name, for a crawl that begins at ``start_urls``, or for a watch of these.
 
-    ``truth``, ``examples`` and ``page_truth`` are for those whose row needs them.
+    ``truth`` and ``links_of``, ``examples`` and ``page_truth`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
         raise TypeError("start_urls must be a list: write [url]")
     row = strategy_row(name)
     if row.replay_only and truth is None and page_truth is None:
         raise UsageError(f"{name} must know the site beforehand: it works only in replay")
-    return row.build(
-        StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples, page_truth)
+    given = StrategyInputs(
+        tuple(start_urls),
+        seed,
+        settings or StrategySettings(),
+        truth,
+        examples,
+        page_truth,
+        links_of=links_of,
     )
+    return row.build(given)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.assembly import strategy_row
+from coati.experiments.area_figure import area_figure
 from coati.experiments.measures import TOP_GROUPS
 from coati.experiments.search_figures import repositories_figure
 from coati.experiments.summaries import shown_rows
@@ -48,6 +49,8 @@ def draw_figures(study: Study, folder: Path) -> list[Path]:
     if "shares" in study.experiment.figures:
         for site in study.sites:
             files += _save(_relevant_shares(study, site), folder, f"{name}-{site.name}")
+    if "areas" in study.experiment.figures:
+        files += _save(area_figure(study), folder, f"{name}-areas")
     if "groups" in study.experiment.figures:
         files += _save(_groups(study), folder, f"{name}-groups")
     if "repositories" in study.experiment.figures:

@@ -50,7 +50,9 @@ def result_table(study: Study) -> Table:
             if len(groups) > 1:
                 label = f"{label}: {measures[0]}"
             cells = [
-                " \\| ".join(_cell(found[variant.label, each, column]) for each in measures)
+                " \\| ".join(
+                    _cell(found[variant.label, each, column], experiment.published_by) for each in measures
+                )
                 for column in columns
             ]
             rows.append((label, *cells))
@@ -136,10 +138,14 @@ def _summary(entry: TableEntry) -> dict[str, Any]:
 
 
 def _published(entry: TableEntry) -> dict[str, Any]:
-    """Say what the paper prints; JSON has no infinity, so that it is said apart."""
-    number = entry.published
-    never = number is not None and math.isinf(number)
-    return {"published": _finite(number), "published_state": "not reached" if never else None}
+    """Say what was published; JSON has no infinity, so that it is said apart."""
+    value, high = entry.published or (None, None)
+    never = value is not None and math.isinf(value)
+    return {
+        "published": _finite(value),
+        "published_high": _finite(high),
+        "published_state": "not reached" if never else None,
+    }
 
 
 def _said(value: float | None) -> dict[str, Any]:
@@ -152,11 +158,12 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or math.isinf(value) else value
 
 
-def _cell(entry: TableEntry) -> str:
+def _cell(entry: TableEntry, published_by: str) -> str:
     decimals = measure(entry.measure).decimals
     text = _with_spread(entry.spread, decimals)
     if entry.published is not None:
-        text += f" (paper {in_words(entry.published, decimals)})"
+        numbers = "–".join(in_words(each, decimals) for each in entry.published if each is not None)
+        text += f" ({published_by} {numbers})"
     return text
 
 
@@ -185,7 +192,7 @@ def _notes(study: Study, *, published: bool) -> list[str]:
     if experiment.published.missing:
         notes.append(f"No published numbers: {experiment.published.missing}.")
     if published:
-        notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
+        notes.append(f"{experiment.published_by}: {experiment.source or 'published'}.")
     notes += _example_notes(experiment)
     notes_of = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}
     notes += [f"{strategy}: {note}" for strategy, note in sorted(notes_of.items()) if note]
