@@ -8,7 +8,7 @@ import pytest
 
 from coati.learners.hashed_table import HashedTable
 from coati.model import Link
-from coati.strategies.scent.key_names import LinkTexts, column_of_place, links_like
+from coati.strategies.scent.key_names import LinkTexts, links_like
 from coati.strategies.scent.link_keys import Key, LinkKeys
 from coati.strategies.scent.scent import CHAINS
 
@@ -48,7 +48,7 @@ def test_links_have_one_name_if_and_only_if_they_share_a_place(column: Key) -> N
         for source in SOURCES if column is Key.SOURCE_DIRECTORY else SOURCES[:1]:
             row = keys.row(link, keys.source(source))
             texts = LinkTexts(link.url, keys.tail_text(row[Key.TAIL]), link.anchor, source)
-            named.append((row[column] % PLACES, links_like(column_of_place(column, texts), texts)))
+            named.append((row[column] % PLACES, links_like(column, texts)))
     assert len(set(named)) > 2
     for (place, name), (other_place, other) in combinations(set(named), 2):
         assert (place == other_place) == (name == other), (name, other)
@@ -68,6 +68,7 @@ def test_links_have_one_name_if_and_only_if_they_share_a_place(column: Key) -> N
         (Key.INNER_SHAPE, "/en/stats/table-3.html", "links like /…/stats/…-*.html"),
         (Key.INNER_SHAPE, "/table-3.html", "links like /…-*.html or /…/…-*.html"),
         (Key.FIRST_WORD, "/stats/Annual-2020.html", 'links directly in /stats/ whose first word is "annual"'),
+        (Key.FIRST_WORD, "/stats/2020.html", "links directly in /stats/ whose names have no word"),
         (Key.FILE_NAME, "/a/", "links that end with a slash"),
         (Key.FILE_NAME, "/a/?id=3", "links that end with /?id"),
         (Key.FILE_NAME, "/a/data3.csv?id=3", "links to names like data*.csv?id"),
@@ -88,7 +89,6 @@ def test_a_name_says_which_links_share_the_key(column: Key, path: str, name: str
 
 def test_what_is_not_known_of_a_link_is_not_named() -> None:
     texts = LinkTexts(f"{SITE}/a/x.csv")
-    assert column_of_place(Key.DIRECTORY_ANCHOR, texts) is Key.DIRECTORY_ANCHOR
     assert links_like(Key.ANCHOR, texts) == "links with the same text"
     assert links_like(Key.TAIL, texts) == "links at this place of a page"
     assert links_like(Key.SOURCE_DIRECTORY, texts) == "links found on pages in the same folder"

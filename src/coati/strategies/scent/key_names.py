@@ -33,25 +33,6 @@ class LinkTexts(NamedTuple):
     source_url: str = ""
 
 
-def column_of_place(column: Key, texts: LinkTexts) -> Key:
-    """Return the column of which a key stands in the same place of a table, mostly its own.
-
-    A key of two aspects of which the second is empty differs from the key of the first in its highest bits
-    alone, which are no part of a place (`coati.learners.hashed_table`).
-
-    >>> column_of_place(Key.FIRST_WORD, LinkTexts("http://a.test/news/2024.html")).name
-    'DIRECTORY'
-    """
-    file = _file(texts.url)
-    if column is Key.DIRECTORY_ANCHOR and texts.anchor == "":
-        column = Key.DIRECTORY_EXTENSION
-    if column is Key.DIRECTORY_EXTENSION and not extension_of(file) and not query_of(texts.url):
-        return Key.DIRECTORY
-    if column is Key.FIRST_WORD and not words_of(stem_of(file)):
-        return Key.DIRECTORY
-    return column
-
-
 def links_like(column: Key, texts: LinkTexts) -> str:
     """Name the links that share one key with a link.
 
@@ -86,12 +67,13 @@ def _by_address(url: str) -> dict[Key, str]:
     inner = f"/…{_path(directories[1:])}"
     is_shallow = len(directories) <= 1
     first_word = next(iter(words_of(stem_of(_file(url)))), "").lower()
+    worded = f'whose first word is "{first_word}"' if first_word else "whose names have no word"
     return {
         Key.TOP: _below(directories, 1),
         Key.SECOND: _below(directories, 2),
         Key.DIRECTORY: f"directly in {folder}",
         Key.SHAPE: f"like {folder}{shape}",
-        Key.FIRST_WORD: f'directly in {folder} whose first word is "{first_word}"',
+        Key.FIRST_WORD: f"directly in {folder} {worded}",
         Key.INNER_TOP: "directly in / or /…/" if is_shallow else f"anywhere under /…/{directories[1]}/",
         Key.INNER: "directly in / or /…/" if is_shallow else f"directly in {inner}",
         Key.INNER_SHAPE: f"like /{shape} or /…/{shape}" if is_shallow else f"like {inner}{shape}",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.strategies.scent.key_names import column_of_place, ending_of, folder_of, links_like
+from coati.strategies.scent.key_names import ending_of, folder_of, links_like
 from coati.strategies.scent.link_keys import NOTHING, Key, any_text
 from coati.strategies.strategy import ScoreExplanation, ScoreReason
 from coati.units import format_count
@@ -99,7 +99,7 @@ def _led_to(texts: LinkTexts, seen: Evidence | None) -> str:
     """Say what the links that share a key led to; labels look ahead, and are means of logarithms."""
     if seen is None:
         return ""
-    column = column_of_place(Key(seen.column), texts)
+    column = Key(seen.column)
     visits = round(seen.visits) or 1
     about = "" if column in _COUNTED or visits == 1 else "about "
     files = math.expm1(max(seen.own, 0.0))

@@ -516,12 +516,30 @@ _ANCHOR, _ANCHOR_WORD, _URL_WORD = (
 _FOLDER_FILE, _TAIL_EXTENSION = int(Key.FOLDER_FILE), int(Key.TAIL_EXTENSION)
 _NAMED_TYPE, _INNER_SHAPE = int(Key.NAMED_TYPE), int(Key.INNER_SHAPE)
 _NO_PARAMETERS = _key(_PARAMETERS, b"")
-# A key of two aspects is the hash of one that begins with the other's key, marked with the column.
-_SHAPE_MARK, _FIRST_WORD_MARK = Key.SHAPE << 24, Key.FIRST_WORD << 24
-_DIRECTORY_EXTENSION_MARK, _DIRECTORY_ANCHOR_MARK = Key.DIRECTORY_EXTENSION << 24, Key.DIRECTORY_ANCHOR << 24
-_FOLDER_FILE_MARK, _TAIL_EXTENSION_MARK = Key.FOLDER_FILE << 24, Key.TAIL_EXTENSION << 24
-_INNER_SHAPE_MARK = Key.INNER_SHAPE << 24
-# Source and place are numbers both: one is spread over the 32 bits of a key, and the other added.
+# Spreads a number over the 32 bits of a key: a source page, to which a place is added, or a column.
 _SPREAD, _32_BITS = 0x9E3779B1, 0xFFFFFFFF
+# A key of two aspects is a hash of the second that begins with the first one's key, marked by its column.
+# Where the second is empty the marked key is the hash, so that the mark must change the low bits, too: they
+# are the place in a table (`coati.learners.hashed_table`).
+(
+    _SHAPE_MARK,
+    _FIRST_WORD_MARK,
+    _DIRECTORY_EXTENSION_MARK,
+    _DIRECTORY_ANCHOR_MARK,
+    _FOLDER_FILE_MARK,
+    _TAIL_EXTENSION_MARK,
+    _INNER_SHAPE_MARK,
+) = (
+    (column + 1) * _SPREAD & _32_BITS
+    for column in (
+        Key.SHAPE,
+        Key.FIRST_WORD,
+        Key.DIRECTORY_EXTENSION,
+        Key.DIRECTORY_ANCHOR,
+        Key.FOLDER_FILE,
+        Key.TAIL_EXTENSION,
+        Key.INNER_SHAPE,
+    )
+)
 _LENGTHS = [key_of(Key.ANCHOR_LENGTH, str(length)) for length in range(_LONG + 1)]
 _LIKENESSES = {likeness: key_of(Key.FILE_LIKE, likeness.name) for likeness in Likeness}
