@@ -118,7 +118,7 @@ def test_dead_links_are_left_alone_once_they_show() -> None:
 def test_a_hub_inherits_what_it_leads_to() -> None:
     """Two lists of hubs that hold no files; behind those of one list are pages that do."""
 
-    def barren_hubs(discount: float) -> int:
+    def barren_hubs(discount: float, seed: int) -> int:
         hubs = [Link(f"{START}{kind}/{name}/", MENU) for name in NAMES for kind in ("barren", "filled")]
         answers: dict[str, Outcome] = {START: page(*hubs)}
         for hub in hubs:
@@ -129,13 +129,14 @@ def test_a_hub_inherits_what_it_leads_to() -> None:
                 files = [Link(f"{url[:-5]}-{letter}.csv", FILES) for letter in "xy" if kind == "filled"]
                 answers[url] = page(*files)
                 answers |= {file.url: Target(200, 10, "text/csv") for file in files}
-        strategy = Scent([START], settings=ScentSettings(discount=discount, sweep_every=0))
+        strategy = Scent([START], seed, ScentSettings(discount=discount, sweep_every=0))
         order = [request.url for request in crawl(strategy, answers)]
         last = max(at for at, url in enumerate(order) if url.endswith(".csv"))
         return sum(url.startswith(START + "barren/") for url in order[:last])
 
-    assert barren_hubs(ScentSettings().discount) <= 6
-    assert barren_hubs(0.0) >= 10
+    # Of 25 barren hubs, on average over nine seeds: at most 6.5 with look ahead, and at least 17 without.
+    assert sum(barren_hubs(ScentSettings().discount, seed) for seed in range(9)) <= 6.5 * 9
+    assert sum(barren_hubs(0.0, seed) for seed in range(9)) >= 17 * 9
 
 
 def test_of_two_kinds_with_equal_means_the_one_that_varies_has_the_higher_score() -> None:
