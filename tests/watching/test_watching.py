@@ -191,7 +191,7 @@ def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path
         script = f'echo "$1 $COATI_URL" >> {tmp_path}/told'
         listeners = ChangeListeners.named(f"sh -c '{script}' sh {{what}}", other.base + "/hook")
         failed = cycle(crawled, listeners)
-        assert failed.messages[-1].endswith("the hook answered with status 500")
+        assert failed.messages[-1].endswith("the hook responded with status 500")
         assert not (crawled.with_name("site.watch") / TOLD).exists()
         cycle(crawled, listeners)
         cycle(crawled, listeners)

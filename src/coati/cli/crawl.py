@@ -73,7 +73,7 @@ def crawl(
     from_file: Path | None,
     **_: object,
 ) -> int:
-    """Find out what is wanted, and do it."""
+    """Read the options, carry the crawl out, and return the exit code."""
     for remark in misspelt_variables(os.environ, (_RUN_FILE_VARIABLE,)):
         click.echo(f"Warning: the environment variable {remark}", err=True)
     given = read_run_file(run_file) if run_file is not None else {}

@@ -23,7 +23,7 @@ def say_commands_wait(files: int) -> None:
 
 
 def say_commands(counts: CommandCounts | None) -> None:
-    """Say which commands failed, and what was left; the next session with a command makes up for both."""
+    """Say which commands failed, and how many did not run; the next session with a command runs both."""
     if counts is None:
         return
     for trouble in counts.troubles:

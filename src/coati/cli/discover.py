@@ -11,7 +11,7 @@ from coati.cli.terminal import say
 from coati.discovering.results import Repository
 from coati.jobs.discovering import DiscoveryRun, carry_out_search
 from coati.jobs.run_place import RunPlace, find_search_place
-from coati.jobs.search_progress import SearchView, shown_search
+from coati.jobs.search_progress import SearchView, search_progress_shown
 from coati.search.registry import ENGINES
 from coati.settings.discovery import DEFAULT_SEARCH
 from coati.settings.run_settings import SETTINGS
@@ -61,13 +61,13 @@ def _parameters() -> list[click.Parameter]:
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
 @click.pass_context
 def discover(ctx: click.Context, /, start: tuple[str, ...], **_: object) -> int:
-    """Find out what is wanted, and do it."""
+    """Read the options, carry the search out, and return the exit code."""
     place = find_search_place(start, given_settings(ctx))
     settings = place.settings
     if not settings.quiet:
         _say_what_begins(place)
     view = SearchView(settings.budget)
-    with shown_search(view, quiet=settings.quiet) as on_progress:
+    with search_progress_shown(view, quiet=settings.quiet) as on_progress:
         run = carry_out_search(place, on_progress)
     _show(run)
     return run.exit_code

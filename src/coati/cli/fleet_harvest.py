@@ -48,7 +48,7 @@ def harvest_with_fleet(
 
 
 def say_event(event: FleetEvent) -> None:
-    """Say on stderr what people should know."""
+    """Report an event on stderr, if people should know of it."""
     if words := _words(event):
         say(words, err=True)
 

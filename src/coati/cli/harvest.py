@@ -116,7 +116,7 @@ def harvest(
     exclude_hosts: Path | None,
     **own: Any,  # noqa: ANN401 - the other options
 ) -> int:
-    """Find out what is wanted, and do it."""
+    """Read the options, carry the harvest out, and return the exit code."""
     given = given_settings(ctx)
     if given.get("goal") and own["store"]:
         raise UsageError(
@@ -231,7 +231,7 @@ def _say_estimate(plan: FilesHarvest | PagesHarvest) -> None:
 
 
 def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) -> int:
-    """Crawl every site of a list, each for itself: `coati crawl --from-file`."""
+    """Crawl every site of a list separately: `coati crawl --from-file`."""
     if start:
         raise UsageError("give start URLs or --from-file, not both")
     plan, seeds = find_crawls(HarvestSource(file), given)

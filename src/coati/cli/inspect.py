@@ -36,7 +36,7 @@ kept.
 )
 @click.pass_context
 def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
-    """Ask, print, and return the exit code."""
+    """Inspect a site, print what was found, and return the exit code."""
     settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (with_scheme(url),)})
     return show_inspection(inspect_site(url, settings), settings.format)
 

@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = run(arguments)
     except KeyboardInterrupt:
-        # A second one, while the first was being told.
+        # A second one, while the first was being reported.
         code = INTERRUPTED
     if code == INTERRUPTED:
         # A further one, while Python tidies up, would only add a traceback.
@@ -135,7 +135,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _interrupted()
     except (SystemExit, BrokenPipeError):
         # The reader of the output has gone, as `head` does: click ends the program then. Nothing else does.
-        _write_no_more()
+        _discard_output()
         return FINISHED
     except (CoatiError, OSError, sqlite3.Error) as error:
         return _refusal(error)
@@ -144,7 +144,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _write_no_more()
+        _discard_output()
     return result if isinstance(result, int) else FINISHED
 
 
@@ -167,8 +167,8 @@ def _hides_an_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _write_no_more() -> None:
-    """Let what is still to be written go nowhere, so that it does not fail once more."""
+def _discard_output() -> None:
+    """Discard what is still to be written, so that it does not fail once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -256,7 +256,7 @@ class DaskCluster:
         try:
             client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
-            raise ConfigError(f"no Dask scheduler answers at {self._address}: {error}") from None
+            raise ConfigError(f"no Dask scheduler responds at {self._address}: {error}") from None
         self._exits.callback(_close, client)
         client.subscribe_topic(_UNDERWAY, self._hear)
         return client

@@ -114,7 +114,7 @@ _SIDE_BY_SIDE = 100
 
 
 def find_crawls(where: HarvestSource, given: Mapping[str, object]) -> tuple[FilesHarvest, Seeds]:
-    """Find the crawls of a list, each for itself: the budget is that of each, and none waits for another."""
+    """Find the crawls of a list: each has the whole budget for itself, and none waits for another."""
     seeds = _seeds(where)
     settings = with_values(RunSettings(), {**seeds.with_headers(given), "urls": seeds.urls})
     if not settings.out and not isinstance(where.source, Path):

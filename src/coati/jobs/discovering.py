@@ -19,7 +19,7 @@ from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_search_place, forget_failed_start
 from coati.jobs.runs import Run
-from coati.jobs.search_progress import SearchView, shown_search
+from coati.jobs.search_progress import SearchView, search_progress_shown
 from coati.live.progress import OnEvent
 from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
@@ -141,7 +141,7 @@ def discover(
     """
     place = find_search_place(texts_of("topic", topic), read_values(plain_values(options)))
     stop = stop or StopSignal()
-    with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
+    with search_progress_shown(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)
         return run_with_own_loop(lambda: carry_out_search(place, tell, on_event, stop), stop)
 

@@ -25,7 +25,7 @@ from coati.web.invisible_characters import safe
 
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 
-# Of what a command says on stderr, the last line is told, and no more of it than this.
+# Of what a command says on stderr, the last line is reported, and no more of it than this.
 _TOLD_BYTES = 500
 
 

@@ -27,7 +27,7 @@ from coati.times import to_iso
 
 PLACEHOLDERS = ("file", "url", "type", "run")
 
-# Of what went wrong, this many are told.
+# Of what went wrong, this many are reported.
 _TOLD = 5
 
 _TAKEN = """

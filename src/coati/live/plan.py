@@ -101,7 +101,7 @@ class CrawlPlan:
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")
         if self.offline and (self.archive is None or not self.answer_from_archive):
-            raise UsageError("an offline crawl needs an archive that answers")
+            raise UsageError("an offline crawl needs an archive to read from")
 
     @property
     def start_urls(self) -> tuple[str, ...]:

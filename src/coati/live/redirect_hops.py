@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
 
 # Redirects whose next hop was not requested yet: older ones are forgotten, since a strategy need not
-# ask for it at all.
+# request it at all.
 _REMEMBERED_HOPS = 10_000
 
 

@@ -293,8 +293,8 @@ def _explain_requested(
 ) -> Explanation:
     # A HEAD only announces; the last request that is more than that says what became of the URL.
     # One that was not modified is what it was before.
-    told = [each for each in requests if each.method == "GET"] or list(requests)
-    last = next((each for each in reversed(told) if each.kind != OutcomeKind.UNCHANGED), told[-1])
+    fetches = [each for each in requests if each.method == "GET"] or list(requests)
+    last = next((each for each in reversed(fetches) if each.kind != OutcomeKind.UNCHANGED), fetches[-1])
     verdict = Verdict.IN_FLIGHT if last.kind is None else _VERDICTS[last.kind]
     skipped = None
     if verdict is Verdict.REFUSED:

@@ -63,8 +63,8 @@ _SCOPES = {
     "any": "any host at all",
 }
 _ARCHIVE_MODES = {
-    "read-through": "answers from the archive if it can, and stores the rest",
-    "record": "stores what is fetched, and answers nothing",
+    "read-through": "uses archived responses where it can, and stores the rest",
+    "record": "stores what is fetched, and uses no archived response",
 }
 _RENDER = {
     "never": "pages as the server sends them",

@@ -332,7 +332,7 @@ def _sdmx(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     return _xml(f"<mes:Structure>{flows}</mes:Structure>")
 
 
-class Software(NamedTuple):
+class ApiSoftware(NamedTuple):
     """A software with an API: the path of its list, what answers there, and how a page shows the software.
 
     A page shows it by a header, by its generator, or by something in its head that is not a link to follow.
@@ -346,38 +346,38 @@ class Software(NamedTuple):
 
 
 SOFTWARE: Final = {
-    "wordpress": Software(
+    "wordpress": ApiSoftware(
         "/wp-json/wp/v2/media", _wordpress, header=("Link", '</wp-json/>; rel="https://api.w.org/"')
     ),
-    "drupal": Software("/jsonapi/file/file", _drupal, generator="Drupal 10"),
-    "plone": Software("/++api++/@search", _plone, generator="Plone"),
-    "sharepoint": Software(
+    "drupal": ApiSoftware("/jsonapi/file/file", _drupal, generator="Drupal 10"),
+    "plone": ApiSoftware("/++api++/@search", _plone, generator="Plone"),
+    "sharepoint": ApiSoftware(
         "/_api/search/query", _sharepoint, header=("MicrosoftSharePointTeamServices", "16.0.0.0")
     ),
-    "ckan": Software("/api/3/action/package_search", _ckan, generator="ckan 2.10.4"),
-    "dkan": Software(
+    "ckan": ApiSoftware("/api/3/action/package_search", _ckan, generator="ckan 2.10.4"),
+    "dkan": ApiSoftware(
         "/api/1/metastore/schemas/dataset/items",
         lambda _, files: _json(_dcat_datasets(files)),
         head='<meta name="generator" content="Drupal 10"><link href="/modules/contrib/dkan/x.css">',
     ),
-    "socrata": Software("/api/catalog/v1", _socrata, header=("X-Socrata-RequestId", "x")),
-    "opendatasoft": Software(
+    "socrata": ApiSoftware("/api/catalog/v1", _socrata, header=("X-Socrata-RequestId", "x")),
+    "opendatasoft": ApiSoftware(
         "/api/explore/v2.1/catalog/datasets",
         _opendatasoft,
         head='<script src="https://static.opendatasoft.com/x.js"></script>',
     ),
-    "arcgis-hub": Software(
+    "arcgis-hub": ApiSoftware(
         "/api/feed/dcat-us/1.1.json", _dcat, head='<link href="https://hubcdn.arcgis.com/x.css">'
     ),
-    "dataverse": Software("/api/search", _dataverse, head='<link href="/dataverse.xhtml">'),
-    "invenio-rdm": Software("/api/records", _invenio, generator="InvenioRDM 12"),
-    "dspace": Software("/server/api/discover/search/objects", _dspace, generator="DSpace 7.6"),
-    "eprints": Software("/cgi/oai2", _oai, generator="EPrints 3.4.5"),
-    "oai-pmh": Software("/oai", _oai, head='<link href="/oai?verb=Identify">'),
-    "geonetwork": Software("/geonetwork/srv/eng/csw", _geonetwork, generator="GeoNetwork 4.4"),
-    "nada": Software("/index.php/api/catalog/search", _nada, generator="NADA"),
-    "pxweb": Software("/api/v2/tables", _pxweb, generator="PxWeb"),
-    "sdmx": Software("/rest/dataflow/all/all/latest", _sdmx, head='<link href="/rest/dataflow">'),
-    "dcat": Software("/data.json", _dcat, head='<link href="/data.json">'),
+    "dataverse": ApiSoftware("/api/search", _dataverse, head='<link href="/dataverse.xhtml">'),
+    "invenio-rdm": ApiSoftware("/api/records", _invenio, generator="InvenioRDM 12"),
+    "dspace": ApiSoftware("/server/api/discover/search/objects", _dspace, generator="DSpace 7.6"),
+    "eprints": ApiSoftware("/cgi/oai2", _oai, generator="EPrints 3.4.5"),
+    "oai-pmh": ApiSoftware("/oai", _oai, head='<link href="/oai?verb=Identify">'),
+    "geonetwork": ApiSoftware("/geonetwork/srv/eng/csw", _geonetwork, generator="GeoNetwork 4.4"),
+    "nada": ApiSoftware("/index.php/api/catalog/search", _nada, generator="NADA"),
+    "pxweb": ApiSoftware("/api/v2/tables", _pxweb, generator="PxWeb"),
+    "sdmx": ApiSoftware("/rest/dataflow/all/all/latest", _sdmx, head='<link href="/rest/dataflow">'),
+    "dcat": ApiSoftware("/data.json", _dcat, head='<link href="/data.json">'),
 }
 """By the name of the profile."""

@@ -120,7 +120,7 @@ def _dead(file: ApiFile) -> ApiFile:
 
 
 def _hostile(url: str) -> Response:
-    """Answer with what no API should: a list that leads on for ever, to other hosts and to itself."""
+    """Respond with what no API should: a list that leads on for ever, to other hosts and to itself."""
     number = sum(map(ord, url)) % 4
     if number == 0:
         return Response.page("<html><body>Please log in <a href='/login'>here</a></body></html>")

@@ -109,7 +109,7 @@ async def _post(change: Change, hook: str) -> str:
             aiohttp.ClientSession(timeout=timeout) as session,
             session.post(hook, json=change.as_json(), allow_redirects=False) as answer,
         ):
-            return "" if answer.status in _SUCCESS else f"the hook answered with status {answer.status}"
+            return "" if answer.status in _SUCCESS else f"the hook responded with status {answer.status}"
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise _UnreachableError(_words(error)) from None
 
