@@ -374,7 +374,7 @@ def test_a_crawl_began_with_its_first_page_or_redirect(tmp_path: Path) -> None:
     "octets", [b"", b"junk\n", gzip.compress(b"junk\n", mtime=0), bytes(range(256)) * 20]
 )
 def test_what_is_not_a_warc_file_is_called_so(tmp_path: Path, octets: bytes) -> None:
-    with pytest.raises(ArchiveError, match="it is empty, or no WARC file"):
+    with pytest.raises(ArchiveError, match="it is empty, or not a WARC file"):
         describe(octets, tmp_path)
 
 

@@ -124,7 +124,7 @@ def test_much_damage_does_not_flood_the_screen(tmp_path: Path, capsys: Captured)
         (["archive", "import", "site", "out", "--types", "tabels"], "did you mean 'tables'"),
         (["archive", "import", "site", "archived"], "--overwrite"),
         (["archive", "import", "broken.warc.gz", "out", "--start-url", ROOT], "no readable record"),
-        (["archive", "import", "broken.warc.gz", "out"], "it is empty, or no WARC file"),
+        (["archive", "import", "broken.warc.gz", "out"], "it is empty, or not a WARC file"),
         (["archive", "info", "nowhere"], "there is no archive at nowhere"),
         (["archive", "info", "site"], "is not an archive"),
         (["archive", "verify", "nowhere"], "there is no archive at nowhere"),

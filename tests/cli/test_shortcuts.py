@@ -71,7 +71,7 @@ def test_inspect_of_what_is_closed_or_not_there(coati: Coati) -> None:
     assert "status 404" in gone.out
     wrong = coati("inspect", "mailto:x")
     assert wrong.code == 2
-    assert "web address" in wrong.err
+    assert "is not a URL" in wrong.err
 
 
 def test_a_dry_run_of_shortcuts_alone_lists_files_and_takes_none(coati: Coati, server: SiteServer) -> None:

@@ -283,7 +283,7 @@ class RequestsNothing(Sound):
     ("broken", "message"),
     [
         (UsesAnIdTwice, "used before"),
-        (AsksTwice, "asked for before"),
+        (AsksTwice, "was requested before"),
         (MakesUpUrls, "nobody told"),
         (ScoresNothing, "not a number"),
         (RisesFromTheDead, "was over"),
@@ -301,7 +301,7 @@ class RequestsNothing(Sound):
         (LearnsFromKnownLinks, "the log"),
         (PaysTwice, "settled twice"),
         (PaysForWhatIsInFlight, "not observed"),
-        (FollowsLoops, "asked for before"),
+        (FollowsLoops, "was requested before"),
         (DependsOnWhatWasBefore, "same seed"),
     ],
 )

@@ -73,5 +73,5 @@ def test_a_broken_contract_is_found(broken: type[RevisitInTurn], message: str) -
 
 def test_who_does_not_say_that_it_visits_again_may_not() -> None:
     sites = {"ordinary": default_sites()["ordinary"]}
-    with pytest.raises(ContractError, match="was asked for before"):
+    with pytest.raises(ContractError, match="was requested before"):
         check_strategy(lambda site, _seed: RevisitInTurn([site.start_url]), sites, in_flight=[1])
