@@ -1,5 +1,6 @@
 """Replays, experiments and archives as functions."""
 
+import html
 import json
 import math
 import re
@@ -263,7 +264,7 @@ def test_archives_are_indexed_and_the_index_is_queried(archives: Path) -> None:
     assert made.archives == 1
     assert made.pages == 4
     assert made.as_json() == {"index": "index", "archives": 1, "pages": 4, "damaged": 0}
-    assert "<td>4</td>" in made._repr_html_()
+    assert 'left">4</td>' in made._repr_html_()
     assert [hit.url for hit in coati.SearchIndex("index").search("gone").hits] == [tiny_site.START]
     with pytest.raises(coati.CoatiError, match="not for both"):
         made.index.search("http://a.test/", related=True, backlinks=True)
@@ -285,3 +286,15 @@ def test_a_model_is_trained_and_measured_on_other_hosts(tmp_path: Path) -> None:
     assert "precision" in learnt._repr_html_()
     with pytest.raises(coati.CoatiError, match="no examples"):
         coati.learn_pages(tmp_path / "none", tmp_path / "other.jsonl", tmp_path / "model.json")
+
+
+def test_a_notebook_shows_the_notes_of_an_experiment_and_what_it_owes_to(archives: Path) -> None:
+    found = coati.experiment(
+        "tiny.toml", archives=archives, jobs=0, sites="tiny", strategies="bfs", parquet=False
+    )
+    shown = found._repr_html_()
+    notes = [note for table in found.tables() for note in table.notes]
+    assert notes
+    assert all(html.escape(note) in shown for note in notes)
+    assert html.escape(found.provenance) in shown
+    assert "\\|" not in shown

@@ -31,6 +31,7 @@ from coati.settings.run_settings import RunSettings
 from coati.shortcuts.recognition import Recognised, recognise
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
+from coati.units import format_count
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.urls import extension_of, normalise, with_scheme
@@ -72,7 +73,7 @@ class ListShown:
     examples: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Inspection:
     """What an inspection found; ``outcome`` is the result of the start URL, redirects followed."""
 
@@ -84,6 +85,11 @@ class Inspection:
     software: list[Recognised]
     lists: list[ListShown]
     broken: dict[str, str]
+
+    def __repr__(self) -> str:
+        """Show on one line what was found; the start page is long."""
+        software = ", ".join(shown.title for shown in self.software) or "no software that Coati knows"
+        return f"<Inspection {self.final_url!r}: {software}; {format_count(len(self.lists), 'list')}>"
 
     @property
     def command(self) -> str:

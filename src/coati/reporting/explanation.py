@@ -118,7 +118,7 @@ class ScoreReason:
     contribution: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Everything that a run knows of a URL.
 
@@ -144,6 +144,9 @@ class Explanation:
     site: SiteVerdict | None = None
     watched: WatchedPage | None = None
     missing: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Explanation {self.url!r}: {self.verdict.value}>"
 
     def __str__(self) -> str:
         return f"{self.url}: {self.verdict.value}. {self.because}"
