@@ -195,5 +195,15 @@ def test_a_summary_says_how_and_why_and_links_to_the_report() -> None:
     assert coati.verify("run")._repr_html_() == "<p>1 file in run, none is damaged</p>"
 
 
+@pytest.mark.usefixtures("in_folder")
+def test_advice_in_a_notebook_is_for_its_calls() -> None:
+    with serve(site_of) as server:
+        run = coati.crawl(server.url, out="run", delay=0, max_requests=2)
+    assert "To continue, make the same call with a larger max_requests." in run._repr_html_()
+    assert "--max-requests" in run.next_step
+    with pytest.raises(coati.CoatiError, match="give a start URL, or the folder of a run to resume"):
+        coati.crawl()
+
+
 def test_a_page_that_a_notebook_cannot_open_is_no_link(tmp_path: Path) -> None:
     assert "<a " not in pairs_table("A run", [("report", tmp_path / "report.html")])

@@ -74,6 +74,8 @@ def test_a_replay_returns_every_run_and_tells_how_it_goes(archives: Path) -> Non
     found.write("out")
     lines = Path("out/results.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["seed"] for line in lines] == [None, 0, 1, 0, 1]
+    assert Path("out/own_order-mine-seed1.csv").is_file()
+    assert not list(Path("out").glob("*:*"))
     short = coati.replay(archives / "tiny", "bfs", max_requests=2)
     assert math.isinf(short.spread("bfs", "requests_to_90_pct").median)
 

@@ -100,6 +100,12 @@ class Inspection:
         return f"coati crawl {self.url} --sitemaps" if found else f"coati crawl {self.url}"
 
     @property
+    def _call(self) -> str:
+        """The same for a notebook."""
+        more = ", sitemaps=True" if self.command.endswith(" --sitemaps") else ""
+        return f'coati.crawl("{self.url}"{more})'
+
+    @property
     def exit_code(self) -> int:
         """What the command ends with: 0, or 3 and 4 where the start page could not be fetched."""
         return exit_code_of(self.outcome)
@@ -126,7 +132,7 @@ class Inspection:
             ("software", ", ".join(shown.title for shown in self.software) or "none that Coati knows"),
             ("links on the start page", f"{self.links:,}"),
             *((shown.name, f"{shown.links:,} addresses, {shown.wanted:,} wanted") for shown in self.lists),
-            ("next", self.command),
+            ("next", self._call),
         ]
         return pairs_table(self.final_url, pairs)
 

@@ -97,7 +97,9 @@ class ReplayResults:
             write_json_lines(folder / "results.jsonl", self.rows())
             for run in self.runs:
                 seed = "" if run.seed is None else f"-seed{run.seed}"
-                run.run.trace.write_csv(folder / f"{run.strategy}{seed}.csv")
+                # Windows has no file with a colon in its name.
+                name = run.strategy.replace(":", "-")
+                run.run.trace.write_csv(folder / f"{name}{seed}.csv")
             for form in ("png", "svg"):
                 draw_curves(self.runs, folder / f"curves.{form}")
 
