@@ -82,7 +82,7 @@ def test_an_inspection_and_a_repair_work_there_too(start: str) -> None:
 
     found, verified = asyncio.run(cell())
     assert (found.links, found.exit_code) == (PAGES, 0)
-    assert "coati crawl" in found._repr_html_()
+    assert f"coati.crawl(&quot;{start}&quot;)" in found._repr_html_()
     assert (verified.whole, damaged.read_bytes()) == (True, whole)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import coati
 from coati.budget import Budget
 from coati.discovering.searching import SearchProgress
 from coati.jobs.notebook import Bar, in_notebook, is_shown
+from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.search_progress import SearchView, search_progress_shown
 from coati.testing import Response, Site, serve
 
@@ -135,3 +137,73 @@ def test_who_wants_none_gets_none(notebook: Display, tmp_path_factory: pytest.Te
 
 def test_what_pages_say_stays_text() -> None:
     assert Bar("<b>x</b>")._repr_html_() == "&lt;b&gt;x&lt;/b&gt;"
+
+
+@pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+html_of = operator.methodcaller("_repr_html_")
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_lists_are_lists_and_show_themselves_as_tables() -> None:
+    with serve(site_of) as server:
+        run = coati.crawl(server.url, out="run", archive="held", delay=0)
+    coati.index_archives("held", "index")
+    files, runs, rows = run.files(), coati.find_runs("."), run.run.query("SELECT url FROM requests LIMIT 2")
+    assert (files, runs, rows) == ([*files], [*runs], [*rows])
+    assert "<strong>5 files in run/files</strong><table>" in html_of(files)
+    assert ">found on</th>" in html_of(files)
+    assert "<strong>1 run below .</strong><table>" in html_of(runs)
+    assert "<strong>2 rows</strong><table>" in html_of(rows)
+    for choices in (coati.list_strategies(), coati.list_types(), coati.list_engines()):
+        assert isinstance(choices, list)
+        assert "<table>" in html_of(choices)
+    hits = coati.SearchIndex("index").search("data")
+    assert hits.hits[0].url in html_of(hits)
+    assert "lower quartile" in html_of(coati.replay("held", "random", seeds=4).spread("random", "requests"))
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_a_long_result_has_one_line_in_a_terminal() -> None:
+    with serve(site_of) as server:
+        run = coati.crawl(server.url, out="run", archive="held", delay=0)
+        results: list[object] = [
+            coati.preview(server.url, out="other", delay=0),
+            coati.inspect(server.url, delay=0),
+        ]
+    results += [run.summary, run.run.details(), run.files()[0], run.run.explain("/0.csv")]
+    results += [coati.describe_archive("held"), coati.sample(run, 2, guess=False)]
+    for result in results:
+        assert repr(result).startswith(f"<{type(result).__name__} ") or "RunDetails" in repr(result)
+        assert len(repr(result)) < 120
+        assert "\n" not in repr(result)
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_a_summary_says_how_and_why_and_links_to_the_report() -> None:
+    with serve(site_of) as server:
+        run = coati.crawl(server.url, out="run", delay=0, strategy="bfs")
+    for shown in (run.run._repr_html_(), run.summary._repr_html_()):
+        assert '<td style="text-align: left">bfs</td>' in shown
+        assert "nothing was left to request" in shown
+        assert '<a href="run/report.html">run/report.html</a>' in shown
+    assert '<a href="run/report.html">' in run._repr_html_()
+    assert coati.verify("run")._repr_html_() == "<p>1 file in run, none is damaged</p>"
+
+
+@pytest.mark.usefixtures("in_folder")
+def test_advice_in_a_notebook_is_for_its_calls() -> None:
+    with serve(site_of) as server:
+        run = coati.crawl(server.url, out="run", delay=0, max_requests=2)
+    assert "To continue, make the same call with a larger max_requests." in run._repr_html_()
+    assert "--max-requests" in run.next_step
+    with pytest.raises(coati.CoatiError, match="give a start URL, or the folder of a run to resume"):
+        coati.crawl()
+
+
+def test_a_page_that_a_notebook_cannot_open_is_no_link(tmp_path: Path) -> None:
+    assert "<a " not in pairs_table("A run", [("report", tmp_path / "report.html")])

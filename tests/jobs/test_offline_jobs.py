@@ -1,5 +1,6 @@
 """Replays, experiments and archives as functions."""
 
+import html
 import json
 import math
 import re
@@ -73,6 +74,8 @@ def test_a_replay_returns_every_run_and_tells_how_it_goes(archives: Path) -> Non
     found.write("out")
     lines = Path("out/results.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["seed"] for line in lines] == [None, 0, 1, 0, 1]
+    assert Path("out/own_order-mine-seed1.csv").is_file()
+    assert not list(Path("out").glob("*:*"))
     short = coati.replay(archives / "tiny", "bfs", max_requests=2)
     assert math.isinf(short.spread("bfs", "requests_to_90_pct").median)
 
@@ -263,7 +266,7 @@ def test_archives_are_indexed_and_the_index_is_queried(archives: Path) -> None:
     assert made.archives == 1
     assert made.pages == 4
     assert made.as_json() == {"index": "index", "archives": 1, "pages": 4, "damaged": 0}
-    assert "<td>4</td>" in made._repr_html_()
+    assert 'left">4</td>' in made._repr_html_()
     assert [hit.url for hit in coati.SearchIndex("index").search("gone").hits] == [tiny_site.START]
     with pytest.raises(coati.CoatiError, match="not for both"):
         made.index.search("http://a.test/", related=True, backlinks=True)
@@ -285,3 +288,15 @@ def test_a_model_is_trained_and_measured_on_other_hosts(tmp_path: Path) -> None:
     assert "precision" in learnt._repr_html_()
     with pytest.raises(coati.CoatiError, match="no examples"):
         coati.learn_pages(tmp_path / "none", tmp_path / "other.jsonl", tmp_path / "model.json")
+
+
+def test_a_notebook_shows_the_notes_of_an_experiment_and_what_it_owes_to(archives: Path) -> None:
+    found = coati.experiment(
+        "tiny.toml", archives=archives, jobs=0, sites="tiny", strategies="bfs", parquet=False
+    )
+    shown = found._repr_html_()
+    notes = [note for table in found.tables() for note in table.notes]
+    assert notes
+    assert all(html.escape(note) in shown for note in notes)
+    assert html.escape(found.provenance) in shown
+    assert "\\|" not in shown

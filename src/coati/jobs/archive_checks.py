@@ -13,6 +13,7 @@ from coati.jobs.arguments import checked_arguments, path_of
 from coati.jobs.notebook_tables import pairs_table, rows_table
 from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
+from coati.units import format_count
 
 
 class DamagedRecord(NamedTuple):
@@ -43,7 +44,8 @@ class ArchiveVerification:
         return [record._asdict() for record in self.damaged]
 
     def _repr_html_(self) -> str:
-        return rows_table(f"Damaged among {self.records:,} records in {self.folder}", self._rows())
+        records = f"{format_count(self.records, 'record')} in {self.folder}"
+        return rows_table(f"Damaged among {records}", self._rows(), f"{records}, none is damaged")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from coati.jobs.progress_bar import progress
 from coati.model import Kind
 from coati.runs.layout import holds_run
 from coati.times import to_iso_seconds
+from coati.units import format_count
 from coati.web.media import parse_types
 from coati.web.urls import normalise
 
@@ -40,7 +41,7 @@ EXPORTS = {
 _MAX_LISTED = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ArchiveSummary:
     """What is in an archive; ``outside`` are links of the site that it has no response for."""
 
@@ -51,6 +52,11 @@ class ArchiveSummary:
     contents: ArchiveContents
     outside: OutsideLinks | None
     facts: dict[str, Any]
+
+    def __repr__(self) -> str:
+        """Show on one line what it holds; the fields are many."""
+        records = format_count(self.contents.records, "record")
+        return f"<ArchiveSummary {str(self.folder)!r}: {records} of {self.start_url}>"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON can say it."""

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from coati.assembly import DISCOVERY, REGISTRY, Need, StrategyRow, StrategySettings, strategy_row
 from coati.jobs.arguments import checked_arguments, texts_of
+from coati.jobs.notebook_tables import TableList
 from coati.search.registry import ENGINES
-from coati.web.media import PRESETS, TargetTypes
+from coati.web.media import PRESET_MEANINGS, PRESETS, TargetTypes
 
 
 class StrategySummary(NamedTuple):
@@ -45,7 +46,12 @@ def list_strategies(names: str | Iterable[str] = ()) -> list[StrategySummary]:
     >>> [(choice.command, choice.seeded) for choice in list_strategies("bfs")]
     [('crawl', False)]
     """
-    return [_summary(name) for name in texts_of("names", names) or (*REGISTRY, *DISCOVERY)]
+    listed = (_summary(name) for name in texts_of("names", names) or (*REGISTRY, *DISCOVERY))
+    return TableList("Strategies", listed, _strategy_row)
+
+
+def _strategy_row(strategy: StrategySummary) -> dict[str, object]:
+    return {name: getattr(strategy, name) for name in ("name", "summary", "command", "seeded")}
 
 
 def _summary(name: str) -> StrategySummary:
@@ -76,7 +82,12 @@ def list_types() -> list[TargetTypes]:
     >>> [preset.name for preset in list_types()][:2]
     ['data', 'data-extended']
     """
-    return list(PRESETS.values())
+    return TableList("Presets of types", PRESETS.values(), _types_row)
+
+
+def _types_row(types: TargetTypes) -> dict[str, object]:
+    extensions = " ".join(f".{extension}" for extension in sorted(types.extensions))
+    return {"name": types.name, "meaning": PRESET_MEANINGS[types.name], "extensions": extensions}
 
 
 def list_engines() -> list[EngineSummary]:
@@ -85,7 +96,8 @@ def list_engines() -> list[EngineSummary]:
     >>> [choice.written for choice in list_engines() if choice.name == "local"]
     ['local=INDEX']
     """
-    return [
+    listed = (
         EngineSummary(name, f"{name}={row.value}" if row.value else name, row.summary, row.price)
         for name, row in ENGINES.items()
-    ]
+    )
+    return TableList("Search engines", listed, EngineSummary._asdict)

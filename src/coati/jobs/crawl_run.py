@@ -8,6 +8,7 @@ from pathlib import Path
 
 from coati.jobs.file_commands import CommandCounts
 from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.options import as_call
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import Run, RunFile
 from coati.live.plan import CrawlResult
@@ -143,5 +144,5 @@ class CrawlRun:
         words = self.failed_start or self.stop.text
         end = [*self.summary.counts(), ("files", f"{self.folder}/files"), ("report", self.report or "")]
         if self.next_step:
-            end.append(("next", self.next_step))
+            end.append(("next", as_call(self.next_step)))
         return pairs_table(f"{self.summary.start_url}: {words.sentence}", end)

@@ -22,6 +22,7 @@ from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.stopping import unless_stopped
 from coati.live.stop_signal import StopSignal
 from coati.machine_errors import writing_to
+from coati.reporting.safe_html import Html, element, joined
 from coati.units import format_count
 
 OnProgress = Callable[[str, int, int], None]
@@ -55,11 +56,15 @@ class ExperimentResults:
         return provenance(self.study).strip()
 
     def _repr_html_(self) -> str:
-        shown = [
-            rows_table(table.title, [dict(zip(table.header, row, strict=True)) for row in table.rows])
-            for table in self.tables()
-        ]
-        return "".join(shown)
+        provenance = element("p", self.provenance)
+        return joined(*(_shown(table) for table in self.tables()), provenance)
+
+
+def _shown(table: Table) -> Html:
+    """Draw a table with its notes; its cells are written for Markdown."""
+    rows = [[cell.replace("\\|", "|") for cell in row] for row in table.rows]
+    notes = element("ul", *(element("li", note) for note in table.notes)) if table.notes else None
+    return joined(rows_table(table.title, [dict(zip(table.header, row, strict=True)) for row in rows]), notes)
 
 
 @checked_arguments

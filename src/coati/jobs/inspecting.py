@@ -32,6 +32,7 @@ from coati.settings.run_settings import RunSettings
 from coati.shortcuts.recognition import Recognised, recognise
 from coati.strategies.baselines.simple_orders import FrontierStrategy
 from coati.strategies.frontier import Fifo
+from coati.units import format_count
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.urls import extension_of, normalise, with_scheme
@@ -68,7 +69,7 @@ class ListShown:
     examples: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Inspection:
     """What an inspection found; ``outcome`` is the result of the start URL, redirects followed."""
 
@@ -81,6 +82,11 @@ class Inspection:
     lists: list[ListShown]
     broken: dict[str, str]
 
+    def __repr__(self) -> str:
+        """Show on one line what was found; the start page is long."""
+        software = ", ".join(shown.title for shown in self.software) or "no software that Coati knows"
+        return f"<Inspection {self.final_url!r}: {software}; {format_count(len(self.lists), 'list')}>"
+
     @property
     def command(self) -> str:
         """The command to run next."""
@@ -88,6 +94,12 @@ class Inspection:
         if any(name != "sitemap" for name in found):
             return f"coati crawl {self.url}"
         return f"coati crawl {self.url} --sitemaps" if found else f"coati crawl {self.url}"
+
+    @property
+    def _call(self) -> str:
+        """The same for a notebook."""
+        more = ", sitemaps=True" if self.command.endswith(" --sitemaps") else ""
+        return f'coati.crawl("{self.url}"{more})'
 
     @property
     def exit_code(self) -> int:
@@ -116,7 +128,7 @@ class Inspection:
             ("software", ", ".join(shown.title for shown in self.software) or "none that Coati knows"),
             ("links on the start page", f"{self.links:,}"),
             *((shown.name, f"{shown.links:,} addresses, {shown.wanted:,} wanted") for shown in self.lists),
-            ("next", self.command),
+            ("next", self._call),
         ]
         return pairs_table(self.final_url, pairs)
 

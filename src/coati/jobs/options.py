@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike, fspath
@@ -117,6 +118,22 @@ def plain_values(options: Mapping[str, object], known: Iterable[str]) -> dict[st
         if name not in known:
             raise unknown_name("option", name, known)
     return {name: _plain(value) for name, value in options.items()}
+
+
+def as_call(words: str) -> str:
+    """Write advice for the command line as a caller of the library follows it.
+
+    >>> as_call("To continue, run the same command with a larger --max-requests.")
+    'To continue, make the same call with a larger max_requests.'
+    >>> as_call("Run the same command to resume.")
+    'Make the same call to resume.'
+    >>> as_call("If you need every last file, resume with --stop-when-dry off.")
+    'If you need every last file, resume with stop_when_dry="off".'
+    """
+    words = words.replace("run the same command", "make the same call")
+    words = words.replace("Run the same command", "Make the same call")
+    words = re.sub(r"--([a-z-]+) off\b", r'--\1="off"', words)
+    return re.sub(r"--([a-z-]+)", lambda option: option[1].replace("-", "_"), words)
 
 
 def _plain(value: object) -> object:

@@ -41,7 +41,7 @@ class LinkGroup:
     examples: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Preview:
     """What a dry run found out; the fields are those of its JSON form.
 
@@ -68,6 +68,13 @@ class Preview:
     refused: dict[str, int]
     groups: list[LinkGroup]
     exit_code: int
+
+    def __repr__(self) -> str:
+        """Show on one line what would be crawled; the fields are many."""
+        links = format_count(self.links, "link")
+        return (
+            f"<Preview {self.start_url!r}: {links}, {self.admitted:,} would be followed by {self.strategy}>"
+        )
 
     def _repr_html_(self) -> str:
         said = ("start_page", "robots", "scope", "types", "strategy", "folder", "links", "admitted")

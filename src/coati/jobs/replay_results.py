@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from coati.errors import unknown_name
 from coati.experiments.quantiles import quantile
 from coati.jobs.arguments import checked_arguments
-from coati.jobs.notebook_tables import rows_table
+from coati.jobs.notebook_tables import pairs_table, rows_table
 from coati.machine_errors import writing_to
 from coati.replaying.charts import draw_coverage, draw_curves
 from coati.runs.durable import write_json_lines
@@ -47,6 +47,10 @@ class ReplaySpread:
         if len(ordered) < _SEEDS_FOR_QUARTILES:
             return cls(quantile(ordered, 0.5))
         return cls(quantile(ordered, 0.5), quantile(ordered, 0.25), quantile(ordered, 0.75))
+
+    def _repr_html_(self) -> str:
+        pairs = [("median", self.median), ("lower_quartile", self.low), ("upper_quartile", self.high)]
+        return pairs_table("Over seeds", [(name, value) for name, value in pairs if value is not None])
 
 
 class _Results:
@@ -116,7 +120,9 @@ class ReplayResults(_Results):
         with self._written(folder) as place:
             for run in self.runs:
                 seed = "" if run.seed is None else f"-seed{run.seed}"
-                run.run.trace.write_csv(place / f"{run.strategy}{seed}.csv")
+                # Windows has no file with a colon in its name.
+                name = run.strategy.replace(":", "-")
+                run.run.trace.write_csv(place / f"{name}{seed}.csv")
             for form in ("png", "svg"):
                 draw_curves(self.runs, place / f"curves.{form}")
 

@@ -77,7 +77,7 @@ class SkipCount(NamedTuple):
         return meaning_of(self.reason)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunDetails:
     """What `Run.details` returns: the first rows of each list, those that count most first.
 
@@ -122,6 +122,11 @@ class RunDetails:
     def _lists(self) -> dict[str, tuple[NamedTuple, ...]]:
         names = ("groups", "found_by", "media_types", "failure_reasons", "unreached_addresses", "gone")
         return {name: getattr(self, name) for name in (*names, "skip_reasons")}
+
+    def __repr__(self) -> str:
+        """Show on one line how long its lists are."""
+        lists = [f"{len(rows):,} {name.replace('_', ' ')}" for name, rows in self._lists().items() if rows]
+        return f"<RunDetails: {', '.join(lists) or 'nothing yet'}>"
 
     def _repr_html_(self) -> str:
         shown = {name.replace("_", " "): rows for name, rows in self._lists().items() if rows}

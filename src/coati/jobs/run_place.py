@@ -46,7 +46,7 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
         values.update(_starts(urls, values))
     if not values.get("out"):
         if not urls:
-            raise UsageError("nothing to crawl: give a start URL, or --out with the folder of a run")
+            raise UsageError("nothing to crawl: give a start URL, or the folder of a run to resume")
         values["out"] = _folder_name(_start_url(urls[0]))
     for name in ("archive", "events", "log_file"):
         if values.get(name):

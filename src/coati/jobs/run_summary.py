@@ -18,7 +18,7 @@ _NAMED = 3
 _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunSummary:
     """What a run did, read from its folder. ``stop_reason`` is None while it runs, or after a kill.
 
@@ -99,8 +99,20 @@ class RunSummary:
         """Return the summary as JSON can say it."""
         return asdict(self)
 
+    @property
+    def ended(self) -> str:
+        """Why it ended, in words."""
+        return self.stop_reason or "not ended"
+
+    def __repr__(self) -> str:
+        """Show on one line what it found and why it ended; the fields are many."""
+        targets, requests = format_count(self.targets, "target"), format_count(self.requests, "request")
+        return f"<RunSummary {self.folder!r}: {targets} from {requests}; {self.ended}>"
+
     def _repr_html_(self) -> str:
-        return pairs_table(f"{self.start_url} in {self.folder}", self.counts())
+        how = [("strategy", self.strategy), ("types", self.types)]
+        end = [("ended", self.ended), ("report", None if self.report is None else Path(self.report))]
+        return pairs_table(f"{self.start_url} in {self.folder}", [*how, *self.counts(), *end])
 
     def counts(self) -> list[tuple[str, str]]:
         """Return the lines of a table: what, and how much of it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from coati.errors import UsageError
 from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of
-from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.notebook_tables import TableList
 from coati.jobs.run_details import RunDetails
 from coati.jobs.run_summary import RunSummary
 from coati.jobs.verifying import Verification, verify
@@ -20,6 +20,7 @@ from coati.runs.errors import RunError
 from coati.runs.layout import Layout, run_folders
 from coati.runs.reader import RunReader
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
+from coati.units import format_bytes, format_count
 
 _FILES = f"""
 {SHARED_TITLES}
@@ -28,7 +29,7 @@ FROM targets ORDER BY request
 """  # noqa: S608 - our own text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunFile:
     """A collected file; ``path`` is where it is stored."""
 
@@ -40,6 +41,9 @@ class RunFile:
     sha256: str
     fetched_at: str
     found_on: str | None
+
+    def __repr__(self) -> str:
+        return f"<RunFile {str(self.path)!r} from {self.url!r}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,8 @@ class Run:
         folder = Layout(self.folder).files
         with RunReader(self.folder) as reader:
             rows = reader.connection.execute(_FILES).fetchall()
-        return [RunFile(folder / row[0], *row[1:]) for row in rows if row[0]]
+        files = [RunFile(folder / row[0], *row[1:]) for row in rows if row[0]]
+        return TableList(f"{format_count(len(files), 'file')} in {folder}", files, _file_row)
 
     @checked_arguments
     def query(
@@ -91,9 +96,10 @@ class Run:
         with RunReader(self.folder) as reader:
             try:
                 found = reader.connection.execute(sql, bound)
-                return [dict(row) for row in found]
+                rows = [dict(row) for row in found]
             except sqlite3.Error as error:
                 raise UsageError(f"the query failed: {error}") from error
+        return TableList(format_count(len(rows), "row"), rows, lambda row: row)
 
     @checked_arguments
     def explain(self, url: str) -> Explanation:
@@ -115,9 +121,17 @@ class Run:
         return verify(self.folder, repair=repair, on_progress=on_progress, show_progress=show_progress)
 
     def _repr_html_(self) -> str:
-        summary = asdict(self.summary)
-        shown = ("strategy", "types", "stop_reason", "requests", "targets", "pages", "failures", "report")
-        return pairs_table(f"{summary['start_url']} in {self.folder}", ((n, summary[n]) for n in shown))
+        return self.summary._repr_html_()
+
+
+def _file_row(file: RunFile) -> dict[str, object]:
+    return {
+        "file": file.path.name,
+        "title": file.title,
+        "type": file.media_type,
+        "size": format_bytes(file.size_bytes),
+        "found_on": file.found_on,
+    }
 
 
 @checked_arguments
@@ -143,7 +157,19 @@ def find_runs(
         except RunError as error:
             if on_problem is not None:
                 on_problem(error)
-    return sorted(found, key=lambda summary: summary.started_at, reverse=True)
+    found.sort(key=lambda summary: summary.started_at, reverse=True)
+    return TableList(f"{format_count(len(found), 'run')} below {place}", found, _run_row)
+
+
+def _run_row(run: RunSummary) -> dict[str, object]:
+    return {
+        "folder": run.folder,
+        "start_url": run.start_url,
+        "strategy": run.strategy,
+        "requests": run.requests,
+        "targets": run.targets,
+        "ended": run.ended,
+    }
 
 
 @checked_arguments

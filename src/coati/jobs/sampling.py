@@ -21,9 +21,10 @@ from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
 from coati.runs.reader import RunReader
+from coati.units import format_count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sample:
     """What `coati.sample` returns; ``is_new`` says that this call drew it and wrote its ``sheet``."""
 
@@ -32,6 +33,12 @@ class Sample:
     sheet: Path
     files: tuple[SampledFile, ...]
     is_new: bool
+
+    def __repr__(self) -> str:
+        """Show on one line how many files were drawn, and where the sheet is."""
+        return (
+            f"<Sample of {str(self.run)!r}: {format_count(len(self.files), 'file')} in {str(self.sheet)!r}>"
+        )
 
     @property
     def guessed(self) -> Yield:

@@ -11,12 +11,22 @@ from coati.archive.folder_of_archives import archives_in
 from coati.discovering.indexing import write_index_of
 from coati.errors import UsageError
 from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of, texts_of
-from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.notebook_tables import pairs_table, rows_table
 from coati.jobs.progress_bar import progress_of_count
 from coati.readers.hits import Hits
 from coati.search.engines import Engines
 from coati.search.local_index import LocalIndex
 from coati.web.queries import Ability, Query
+
+
+class FoundPages(Hits):
+    """One page of results, as a notebook shows it."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [{"title": hit.title, "url": hit.url, "snippet": hit.snippet} for hit in self.hits]
+        return rows_table("Found, and there is more" if self.more else "Found", rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ class SearchIndex:
         with closing(LocalIndex(Path(self.folder))) as engine:
             # Raises where a search could not use the index.
             Engines([engine])
-            return engine.search(Query(engine.name, text, ability, page))
+            return FoundPages(*engine.search(Query(engine.name, text, ability, page)))
 
 
 @dataclass(frozen=True, slots=True)

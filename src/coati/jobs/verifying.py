@@ -20,6 +20,7 @@ from coati.runs.lock import lock_run
 from coati.runs.reader import RunReader
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.run_settings import SETTINGS
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
@@ -69,7 +70,8 @@ class Verification:
         ]
 
     def _repr_html_(self) -> str:
-        return rows_table(f"Damaged among {self.files:,} files in {self.folder}", self.rows())
+        files = f"{format_count(self.files, 'file')} in {self.folder}"
+        return rows_table(f"Damaged among {files}", self.rows(), f"{files}, none is damaged")
 
 
 @checked_arguments

@@ -111,7 +111,7 @@ class SkippedUrl:
     found_on: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Everything that a run knows of a URL.
 
@@ -138,6 +138,9 @@ class Explanation:
     site: SiteVerdict | None = None
     watched: WatchedPage | None = None
     missing: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Explanation {self.url!r}: {self.verdict.value}>"
 
     def __str__(self) -> str:
         return f"{self.url}: {self.verdict.value}. {self.because}"
