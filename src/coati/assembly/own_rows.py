@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from coati.assembly.rows import Need, StrategyInputs, StrategyRow, StrategySettings
+from coati.assembly.rows import Need, StrategyInputs, StrategyRow
+from coati.assembly.strategy_settings import StrategySettings
 from coati.errors import ConfigError, unknown_name
 from coati.named_objects import made_by, require_members
 from coati.web.facts import EXTRACTORS
