@@ -1,4 +1,4 @@
-"""A site without end for load tests: pages of 40 KB with 100 links, five of them new, made when asked for."""
+"""A site without end for load tests: pages of 40 KB with 100 links, five of them new, made when requested."""
 
 from __future__ import annotations
 

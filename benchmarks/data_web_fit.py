@@ -2,7 +2,7 @@
 
 For each topic the four variants of DSDD that know one action each search the web, and their dataset pages are
 set beside those of the paper's Table 1, relative to keyword search. No other method runs here: what bandits,
-ACHE, DISCO or our own do on a web has no say in what it is like. The values stand in
+ACHE, DISCO or our own do on a web does not influence it. The values stand in
 `coati.testing.data_web_kinds`.
 
     python -m benchmarks.data_web_fit [--seeds N] [--topic NAME ...] [KNOB=VALUE ...]
@@ -58,7 +58,7 @@ def search(web: DataWeb, action: str, seed: int) -> Found:
     """Search a web with one action."""
     engines = (web.engine,)
     discovery = DiscoverySettings(
-        words=web.topic_words,
+        topic=web.topic_words,
         keyword_engines=engines,
         related_engines=engines,
         backlink_engines=engines,

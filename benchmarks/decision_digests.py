@@ -1,4 +1,4 @@
-"""Whether strategies still decide on real sites as they did: a digest of everything that each asks for.
+"""Whether strategies still decide on real sites as they did: a digest of everything that each requests.
 
     python -m benchmarks.decision_digests --archives DIR [--out FILE] [--against FILE]
 

@@ -7,7 +7,7 @@ of their own; so does the client. While they harvest, a worker is killed at regu
 and the scheduler now and then; Dask restarts the first, this program the others. With ``--store-away`` the
 store, a folder, fails for a minute. At the end it is checked that every target of
 every site is in the store, none twice in the tables, that no two requests to a host came within its delay,
-and that no host was asked by two at once.
+and that no host got requests from two at once.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ TIMES = SliceTimes(publish=1.0, term=8.0, patience=60.0, grace=30.0)
 SIZES = SliceSizes(first_requests=10, most_requests=40, seconds=20.0)
 _MOST_FAILURES = 10
 _AWAY_SECONDS = 60.0
-# Of arrivals the system tells in ticks of four milliseconds, and the crawlers' clock has one.
+# The system reports arrivals in ticks of four milliseconds, and the crawlers' clock has one.
 _LEEWAY_SECONDS = 0.01
 _SHORT_MS = (0, 1, 5, 10, 50, 100)
 
@@ -86,12 +86,12 @@ def run_client(scheduler: str, store: str, addresses: str, delay: str, events: s
     cluster = DaskCluster(scheduler)
     with Path(events).open("a", encoding="utf-8") as out:
 
-        def tell(event: FleetEvent) -> None:
+        def note(event: FleetEvent) -> None:
             out.write(event.line() + "\n")
             out.flush()
 
         try:
-            harvest_fleet(plan, cluster, Listeners(on_event=tell))
+            harvest_fleet(plan, cluster, Listeners(on_event=note))
         finally:
             cluster.close()
 
@@ -237,7 +237,7 @@ def is_target(url: str, response: Response) -> bool:
 def check_pace(seen: Sequence[SeenRequest], delay: float) -> dict[str, object]:
     """Look through the log of the servers for requests that came too soon, or at once.
 
-    They came when their machine had them. Beside it stands when the server got to them: it shares the
+    They came when their machine had them. Beside it is when the server got to them: it shares the
     processors with everybody else here, and gets to one request later than to the next.
     """
     by_host: dict[str, list[SeenRequest]] = defaultdict(list)
@@ -320,7 +320,7 @@ def main(  # noqa: PLR0913, PLR0917 -- one parameter per option
     seed: int,
     form: str,
 ) -> None:
-    """Kill workers and clients of a fleet, and see that nothing is lost and nobody is asked too often."""
+    """Kill workers and clients of a fleet, and see that nothing is lost and no host is overloaded."""
     makers = [make(number, pages) for number in range(sites)]
     with ExitStack() as stack:
         server = stack.enter_context(serve(*makers))

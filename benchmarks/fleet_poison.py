@@ -1,4 +1,4 @@
-"""Sites that kill whoever crawls them, in a real fleet: who is left alone, who gets a last try, what is lost.
+"""Sites that kill their workers, in a real fleet: which are left alone or get a last try, and what is lost.
 
     python -m benchmarks.fleet_poison [--sites 6] [--pages 60]
 
@@ -6,7 +6,7 @@ Two workers of Dask harvest generated sites on loopback, by a strategy that ends
 a link of a certain name. One site has such a page, always. Another one kills three times and then no more, as
 if its workers had died for other reasons. All others are harmless. At the end it is checked which sites are
 in quarantine, whether every target of all other sites is in the store, once, and by the servers' own logs
-that nobody was asked too soon or by two.
+that no host got requests too soon or from two.
 """
 
 from __future__ import annotations

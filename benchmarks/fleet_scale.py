@@ -7,7 +7,7 @@ when their requests would be made at one per second, plus what taking up and put
 writes is counted in a real store first (`--store-sites` generated sites on loopback, crawled into memory).
 
 Printed are what one choice costs, how many tasks per second Dask's scheduler sees, objects and bytes that
-the store gets, and the memory of whoever chooses.
+the store gets, and the memory of the process that chooses.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TURN_SECONDS = 3.0
 # This share of the sites holds many files.
 _RICH = 0.2
 # Below this a site has nothing more to promise, and its crawl ends.
-_WORTH_ASKING = 0.002
+_WORTH_A_REQUEST = 0.002
 
 
 class Written(NamedTuple):
@@ -166,8 +166,8 @@ def simulate(sites: int, places: int, hours: float, seed: int) -> Simulated:
         begun = time.process_time()
         while choice.out < places and (chosen := choice.choose(now)) is not None:
             seen.choices.append(time.process_time() - begun)
-            asked = choice.counts_of(chosen.site).requests
-            requests = min(chosen.requests, int(web.urls[chosen.site]) - asked)
+            sent = choice.counts_of(chosen.site).requests
+            requests = min(chosen.requests, int(web.urls[chosen.site]) - sent)
             lasts = _TURN_SECONDS + min(chosen.seconds, requests * _DELAY_SECONDS) * chance.uniform(1.0, 1.2)
             heapq.heappush(ends, (now + lasts, chosen.site, requests))
             begun = time.process_time()
@@ -187,19 +187,19 @@ def _end(
     choice: SliceChoice, web: SimulatedSites, seen: Simulated, site: int, requests: int, now: float
 ) -> None:
     before = choice.counts_of(site)
-    asked = before.requests + requests
-    targets, promise = web.found(site, asked), web.promise(site, asked)
+    sent = before.requests + requests
+    targets, promise = web.found(site, sent), web.promise(site, sent)
     begun = time.process_time()
-    choice.ended(site, SiteCounts(asked, targets, 0, Promises(promise)), now, now + _DELAY_SECONDS)
+    choice.ended(site, SiteCounts(sent, targets, 0, Promises(promise)), now, now + _DELAY_SECONDS)
     seen.endings.append(time.process_time() - begun)
     seen.slices += 1
-    if asked >= web.urls[site] or promise < _WORTH_ASKING:
+    if sent >= web.urls[site] or promise < _WORTH_A_REQUEST:
         choice.end(site)
         seen.over += 1
 
 
 def megabytes_of_client(sites: int) -> float:
-    """Return what whoever chooses holds in memory for this many sites."""
+    """Return what the process that chooses holds in memory for this many sites."""
     before = _resident_megabytes()
     listed = [
         HarvestSite(f"site{number}.example", (f"https://site{number}.example/",), Scope.DOMAIN)

@@ -6,7 +6,7 @@ The sites are those of `benchmarks.fleet_speed`, longer: each is crawled to its 
 without a fleet, and then in slices of each length, and as long as they are by default, in turns.
 
 ``percent_more`` compares the CPU time per request with that of the same round without slices. On a machine
-that others use, too, that differs by more than slices cost. So beside it stands what was counted: a slice is
+that others use, too, that differs by more than slices cost. So the counts are beside it: a slice is
 a thread of its own, which takes the lease and the run, publishes, and writes tables, while one other thread
 crawls. ``percent_counted`` is the CPU time of these threads and of the client, without that for the reports
 of sites, which every harvest writes, over all other CPU time. Nothing is published within a slice here: no

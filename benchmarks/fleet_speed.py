@@ -3,10 +3,10 @@
     python -m benchmarks.fleet_speed [--sites 200] [--pages 25] [--rounds 3]
 
 Sites are generated, and served on loopback by a process of its own, from answers that it holds ready. There
-is no delay, so that the CPU is the limit. Whoever is measured has crawled some pages of some sites before, so
+is no delay, so that the CPU is the limit. Each contestant has crawled some pages of some sites before, so
 that no process is measured while it loads. On a machine that others use, too, seconds mean little, so the CPU
-time of each part is given beside them: of the server, of whoever chooses (with Dask's scheduler and nannies
-in it), and of those who crawl. From it follows what two cores of one's own can give at most
+time of each part is given beside them: of the server, of the process that chooses (with Dask's scheduler and
+nannies in it), and of those who crawl. From it follows what two cores of one's own can give at most
 (``most_by_cpu``). Two processes that harvest half of the sites each, and share nothing, say what the machine
 gives two at that time. Of several rounds the one with the middle speed is shown, each way for itself.
 """
@@ -114,7 +114,7 @@ def sites(count: int, pages: int) -> Iterator[Served]:
 
 
 def serve_sites(count: int, pages: int) -> None:
-    """Serve until the other end of the pipe is closed; each line asks for the CPU time so far."""
+    """Serve until the other end of the pipe is closed; each line requests the CPU time so far."""
     with serve(*[make(number, pages) for number in range(count)]) as server:
         click.echo(" ".join(site.start_url for site in server.sites))
         for _ in sys.stdin:
@@ -170,7 +170,7 @@ def warm_up(urls: tuple[str, ...], folder: Path) -> None:
 
 
 def harvest_half(folder: str, urls: tuple[str, ...]) -> None:
-    """Harvest some sites as soon as a line comes in, and tell what that took."""
+    """Harvest some sites as soon as a line comes in, and report what that took."""
     load_libraries()
     warm_up(urls, Path(folder))
     click.echo("ready")
@@ -196,9 +196,9 @@ def two_halves(server: Served, folder: Path) -> Cost:
         for half in halves:
             half.stdin.write("go\n")
             half.stdin.flush()
-        told = [half.stdout.readline().split() for half in halves]
-    cost = meter.cost(sum(int(one[0]) for one in told), sum(int(one[1]) for one in told))
-    return cost._replace(workers=sum(float(one[2]) for one in told))
+        outputs = [half.stdout.readline().split() for half in halves]
+    cost = meter.cost(sum(int(one[0]) for one in outputs), sum(int(one[1]) for one in outputs))
+    return cost._replace(workers=sum(float(one[2]) for one in outputs))
 
 
 def in_slices(server: Served, folder: Path, sizes: SliceSizes) -> Cost:

@@ -9,8 +9,8 @@ Inputs are made by Hypothesis from the words of each format, from random bytes, 
 - time grows no faster than the input: a piece is repeated four times as often again and again, and two steps
   that each take more than eight times as long are a defect (four is linear, sixteen quadratic).
 
-What fails is made as small as possible, stored under ``--failures``, and told; the exit code is 1 then. A
-failure that was mended goes into the corpus, which a test runs through every reader.
+What fails is made as small as possible, stored under ``--failures``, and reported; the exit code is 1 then. A
+failure that was fixed goes into the corpus, which a test runs through every reader.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def check_growth(target: Target, data: Growing) -> None:
     for size in _SIZES:
         seconds = _seconds(target, data.of(size))
         if seconds > _LEAST_SECONDS and seconds > _STEEP * before > 0:
-            # Once more: somebody else may have had the processor's cache.
+            # Once more: another process may have had the processor's cache.
             seconds = min(seconds, _seconds(target, data.of(size)))
         is_steep = seconds > _LEAST_SECONDS and seconds > _STEEP * before > 0
         steep = steep + 1 if is_steep else 0

@@ -30,7 +30,7 @@ from coati.archive.warc_record import read_member
 from coati.errors import CoatiError
 from coati.live.connections import AnswerConnector
 from coati.live.outcomes import forbids_following
-from coati.live.retry_after import parse_retry_after
+from coati.live.pace import parse_retry_after
 from coati.readers.formats import HEAD_BYTES, Format, format_of
 from coati.readers.registry import PageReader
 from coati.readers.robots import named_sitemaps
@@ -141,7 +141,7 @@ def _disposition(data: bytes) -> None:
     header, _, url = data.decode("latin-1").partition("\n")
     name = file_name(f"http://example.org/{url}", "text/csv", header)
     if "/" in name or name in {"", ".", ".."} or len(name.encode()) > 255:  # noqa: PLR2004 - of file systems
-        raise ValueError(f"{name!r} is no name of a file")
+        raise ValueError(f"{name!r} is not a name of a file")
     folder_name(f"http://example.org/{url}")
 
 
@@ -162,7 +162,7 @@ def _urls(data: bytes) -> None:
     base, _, reference = data.decode("utf-8", "replace").partition("\n")
     url = normalise(base)
     if url is not None and normalise(url) != url:
-        raise ValueError(f"{url!r} is no normal form")
+        raise ValueError(f"{url!r} is not a normal form")
     resolve(_URL, reference)
 
 

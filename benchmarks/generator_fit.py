@@ -2,7 +2,7 @@
 
 For each site of the paper it tries values of the two parameters that decide when plain crawlers have the
 targets, and keeps those whose requests to 90 % of the targets come nearest to the paper's rows BFS, DFS and
-RANDOM. What a learner does on a site has no say. The values stand in `coati.testing.paper_sites`.
+RANDOM. What a learner does on a site does not count. The values are in `coati.testing.paper_sites`.
 
     python -m benchmarks.generator_fit [SITE ...]
 """

@@ -2,10 +2,11 @@
 
     python -m benchmarks.host_choice [--hosts 500000] [--choices 500]
 
-Half of the hosts were never asked, the others a number of times with a heavy tail; half of them are poor, a
-third is rich. Each choice is followed by what a crawl does then: the host that was chosen gets another count
-and another best page. Processor time per choice and change, and the memory of the ranking per host. Beside
-them the memory of everything that a crawl keeps per host and page (`HostBandit`), with one page per host.
+Half of the hosts never got a request, the others a number of times with a heavy tail; half of them are poor,
+a third is rich. Each choice is followed by what a crawl does then: the host that was chosen gets another
+count and another best page. Processor time per choice and change, and the memory of the ranking per host.
+Beside them the memory of everything that a crawl keeps per host and page (`HostBandit`), with one page per
+host.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What it costs to know which of many hosts may be asked, and when: `coati.pacing.host_pace`.
+"""What it costs to know which of many hosts may get a request, and when: `coati.pacing.host_pace`.
 
     python -m benchmarks.host_pace [--hosts 500000] [--rounds 200000]
 
-All hosts were asked once and sleep. Then time goes on: the hosts that wake are asked again, and each of the
+All hosts got one request and sleep. Then time passes: the hosts that wake get another, and each of the
 verbs that a driver and a strategy use is timed on its own. None may cost more with many hosts than with few,
 but for the logarithm.
 """
@@ -43,7 +43,7 @@ class Laps:
 
 
 def paced(hosts: int, rounds: int) -> dict[str, object]:
-    """Let all hosts sleep, then ask those that wake until this many requests are made."""
+    """Let all hosts sleep, then request from those that wake until this many requests are made."""
     pace = HostPace(PaceSettings(delay_seconds=_DELAY_SECONDS, many_hosts=True))
     chance = random.Random(1)
     names = [f"host{number}.example.org" for number in range(hosts)]
@@ -51,14 +51,14 @@ def paced(hosts: int, rounds: int) -> dict[str, object]:
         now = chance.uniform(0.0, _DELAY_SECONDS)
         pace.sent(name, now)
         pace.ready(name, now)
-    asked, now = 0, _DELAY_SECONDS
+    sent, now = 0, _DELAY_SECONDS
     laps = Laps()
-    while asked < rounds:
+    while sent < rounds:
         now = pace.next_time(now)
         laps.lap("next_time")
-        woken = pace.woken(now)
-        laps.lap("woken")
-        for host in woken:
+        ready = pace.take_ready(now)
+        laps.lap("take_ready")
+        for host in ready:
             pace.begin(host, now)
             pace.sent(host, now)
             laps.lap("begin and sent")
@@ -67,8 +67,8 @@ def paced(hosts: int, rounds: int) -> dict[str, object]:
             laps.lap("answered and end")
             pace.ready(host, now)
             laps.lap("ready")
-            asked += 1
-    verbs = ("ready", "woken", "next_time", "begin and sent", "answered and end")
+            sent += 1
+    verbs = ("take_ready", "ready", "next_time", "begin and sent", "answered and end")
     return {"hosts": hosts, **{f"{verb}, us": laps.microseconds(verb) for verb in verbs}}
 
 

@@ -45,14 +45,14 @@ def crawl_one(url: str) -> Progress:
     return crawl(plan_for(url, new_strategy=lambda: build_strategy("scent", [url], 0), **settings)).progress
 
 
-def measure(good: str, route: str, told: Connection) -> None:
+def measure(good: str, route: str, result: Connection) -> None:
     """Send what a route costs this process."""
     crawl_one(good)
     before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     progress = crawl_one(route)
     seconds = time.process_time() - begun
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
-    told.send(Cost(grown, seconds, progress.stalls.longest_seconds))
+    result.send(Cost(grown, seconds, progress.stalls.longest_seconds))
 
 
 def cost_of(good: str, route: str) -> Cost:

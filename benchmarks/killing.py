@@ -30,9 +30,10 @@ from tests.site_lists import with_lists
 FORKS.set_forkserver_preload([*LOADED, "benchmarks.killing"])
 
 _FINISHED = 0
-# Where a run cannot even be opened, the folder is the wrong one to name; where it goes on, the disk is full.
+# Where a run cannot even be opened, the folder is the wrong one to name; where it continues, the disk is
+# full.
 _DISK_FULL = frozenset({2, 5})
-# The share of kills that meet a process while it starts.
+# The share of kills that hit a process while it starts.
 _EARLY = 0.25
 _PATIENCE = 120.0
 _KILLS_PER_RUN = 12
@@ -148,11 +149,11 @@ class Trial:
         self._rng = random.Random(seed)
         self.losses = Losses()
 
-    def run(self, kills: int, told: Callable[[Losses], None]) -> Losses:
+    def run(self, kills: int, on_kill: Callable[[Losses], None]) -> Losses:
         """Begin runs until this many kills were made."""
         while self.losses.kills < kills:
             self._one_run(min(_KILLS_PER_RUN, kills - self.losses.kills))
-            told(self.losses)
+            on_kill(self.losses)
         return self.losses
 
     def _one_run(self, kills: int) -> None:
@@ -161,11 +162,11 @@ class Trial:
         self.losses.runs += 1
         amid, made = 0, 0
         while made < kills:
-            ended, asked = self._killed(folder)
+            ended, requested = self._killed(folder)
             if ended:
                 break
             made += 1
-            amid += asked
+            amid += requested
         start = self._start(folder, None)
         if start.code() != _FINISHED or "Traceback" in start.words():
             self._died(start)
@@ -177,23 +178,23 @@ class Trial:
         """Start and kill; says whether it finished before, and whether something may have been in flight."""
         rng = self._rng
         room = rng.randrange(*_ROOM) if self._configuration.full_disk else None
-        before = self._asked()
+        before = self._requests()
         start = self._start(folder, room)
         patience = rng.uniform(0.05, 0.6) if rng.random() < _EARLY else _PATIENCE
         enough, give_up = before + rng.randint(1, 12), clock() + patience
-        while self._asked() < enough and start.running() and clock() < give_up:
+        while self._requests() < enough and start.running() and clock() < give_up:
             pause(0.002)
         pause(rng.uniform(0.0, 2 * LATENCY))
         running = start.running()
         start.kill()
         if running:
-            return False, self._asked() > before
+            return False, self._requests() > before
         code, words = start.code(), start.words()
         if code == _FINISHED:
             return True, False
         if code not in _DISK_FULL or room is None or "Traceback" in words or str(folder) not in words:
             self._died(start)
-        return False, self._asked() > before
+        return False, self._requests() > before
 
     def _start(self, folder: Path, room: int | None) -> Start:
         how = self._configuration
@@ -205,7 +206,7 @@ class Trial:
         said = folder.with_name(folder.name + ".said")
         return Start(["crawl", *urls, *options, "--out", str(folder)], said, room)
 
-    def _asked(self) -> int:
+    def _requests(self) -> int:
         return len(self._server.requests)
 
     def _died(self, start: Start) -> None:
@@ -213,13 +214,13 @@ class Trial:
         self.losses.words.append(start.words()[-600:])
 
     def _count(self, folder: Path, amid: int) -> None:
-        """Count what is missing of a run that has finished, and what was asked for too often."""
+        """Count what is missing of a run that has finished, and what was requested too often."""
         wanted = {url for site in self._server.sites for url in site if url.endswith(".csv")}
         self.losses.lost += len(wanted - set(_whole_targets(folder)))
-        asked = Counter(
+        requested = Counter(
             (seen.method, seen.url) for seen in self._server.requests if not seen.url.endswith("/robots.txt")
         )
-        repeats = sum(times - 1 for times in asked.values())
+        repeats = sum(times - 1 for times in requested.values())
         self.losses.repeated += max(0, repeats - amid * self._configuration.concurrency)
 
 
@@ -242,8 +243,8 @@ def try_out(name: str, kills: int, seed: int) -> Losses:
         sites = [configuration.site] * configuration.hosts
         server = stack.enter_context(serve(*sites, latency=LATENCY))
 
-        def told(losses: Losses) -> None:
+        def on_kill(losses: Losses) -> None:
             cost = f"lost {losses.lost}, repeated {losses.repeated}, died {losses.died}"
             click.echo(f"{name}: {losses.kills} of {kills} kills, {losses.runs} runs, {cost}", err=True)
 
-        return Trial(configuration, server, place, seed).run(kills, told)
+        return Trial(configuration, server, place, seed).run(kills, on_kill)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coati.model import Kind, Link, Method, Page, Request
+from coati.model import Kind, Link
 from coati.strategies.scent.link_keys import COLUMNS, LinkKeys
 from coati.web.likely_extensions import DATA_EXTENSIONS
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from coati.model import PageLinks
-    from coati.replaying.site import ReplaySite
+    from coati.assembly.rows import LinksOf
     from coati.strategies.truth import SiteTruth
 
     Floats = npt.NDArray[np.float64]
@@ -101,13 +100,14 @@ def worth_of(crawled: Crawled, is_target: npt.NDArray[np.bool_]) -> Worth:
 class LinkRows:
     """Describes the URLs of a site by the links that led to them."""
 
-    def __init__(self, site: ReplaySite) -> None:
-        self._site = site
+    def __init__(self, truth: SiteTruth, links_of: LinksOf) -> None:
+        self._urls = truth.urls
+        self._links_of = links_of
         self._keys = LinkKeys(DATA_EXTENSIONS)
 
     def of(self, crawled: Crawled) -> Numbers:
         """Return a row of keys for each URL; zeros for a start URL."""
-        urls = self._site.truth.urls
+        urls = self._urls
         rows = np.zeros((len(urls), COLUMNS), np.int64)
         found: dict[int, list[int]] = {}
         for number, parent in enumerate(crawled.parent):
@@ -123,17 +123,14 @@ class LinkRows:
 
     def _links(self, url: str) -> dict[str, Link]:
         """Return the first link to each URL that a page has; none of a redirect."""
-        outcome = self._site.respond(Request(0, Method.GET, url))
-        if not isinstance(outcome, Page):
-            return {}
-        links: PageLinks = outcome.links
+        links = self._links_of(url)
         first: dict[str, int] = {}
         for place, linked in enumerate(links.urls):
             first.setdefault(linked, place)
         return {linked: links.link(place) for linked, place in first.items()}
 
 
-def boosted(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats:
+def boosted(known: Numbers, values: Floats, rows_to_score: Numbers, seed: int) -> Floats:
     """Predict by boosted trees over the mean value of each aspect."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.model_selection import KFold
@@ -145,10 +142,10 @@ def boosted(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats
     # On a busy machine its threads wait for each other, and take a hundred times as long as one.
     with threadpool_limits(1):
         trees.fit(means.fit_transform(known, values), values)
-        return np.asarray(trees.predict(means.transform(asked)), np.float64)
+        return np.asarray(trees.predict(means.transform(rows_to_score)), np.float64)
 
 
-def linear(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats:
+def linear(known: Numbers, values: Floats, rows_to_score: Numbers, seed: int) -> Floats:
     """Predict by a sum over all aspects of a link."""
     from sklearn.linear_model import Ridge
     from sklearn.preprocessing import OneHotEncoder
@@ -156,7 +153,7 @@ def linear(known: Numbers, values: Floats, asked: Numbers, seed: int) -> Floats:
     aspects = OneHotEncoder(handle_unknown="ignore", min_frequency=_FEWEST)
     model = Ridge(_PENALTY, solver="sparse_cg", tol=1e-3, random_state=seed)
     model.fit(aspects.fit_transform(known), values)
-    return np.asarray(model.predict(aspects.transform(asked)), np.float64)
+    return np.asarray(model.predict(aspects.transform(rows_to_score)), np.float64)
 
 
 MODELS: dict[str, Learn] = {"boosted trees": boosted, "linear": linear}
@@ -181,12 +178,15 @@ class LearntOrder(NamedTuple):
 
 
 def learnt_orders(
-    site: ReplaySite, seed: int, models: Sequence[str] = tuple(MODELS), rounds: int = ROUNDS
+    truth: SiteTruth,
+    links_of: LinksOf,
+    seed: int,
+    models: Sequence[str] = tuple(MODELS),
+    rounds: int = ROUNDS,
 ) -> Iterator[LearntOrder]:
     """Return the orders of all models; each round learns from the best crawl of the round before."""
-    truth = site.truth
     is_target = np.array([kind is Kind.TARGET for kind in truth.kinds], bool)
-    describe = LinkRows(site)
+    describe = LinkRows(truth, links_of)
     crawled = Crawled(list(range(len(truth.urls))), truth.parent.tolist())
     for turn in range(1, rounds + 1):
         worth, rows = worth_of(crawled, is_target), describe.of(crawled)

@@ -1,4 +1,4 @@
-"""How much other sites tell of a site's links, beside how much the site itself tells.
+"""How much other sites say about a site's links, beside how much the site itself says.
 
     python -m benchmarks.links_across_sites --archives DIR [--out FILE] [--alike NAME,NAME ...]
 
@@ -7,7 +7,7 @@ neither a page nor a wanted file), and if it is a page, is it one of the tenth o
 worth most (`benchmarks.link_orders.worth_of`)? A logistic model sees what scent sees of a link, but for what
 names the site: extension, parameters, place on the page, words. It is trained on all other sites, those
 apart that are ``--alike`` (made by the same software), with the aspects that at least three of them have; and
-on the site itself, in five folds. Reported is the area under the ROC curve: 0.5 tells nothing, 1 all.
+on the site itself, in five folds. Reported is the area under the ROC curve: 0.5 says nothing, 1 all.
 
 Needs the extra ``experiments``. Results and what follows from them: experiments/scent/what_links_tell.md.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +26,7 @@ import numpy as np
 from benchmarks.link_orders import FOLDS, Crawled, LinkRows, worth_of
 from benchmarks.reporting import circumstances
 from coati.archive.archive import Archive
+from coati.experiments.site_runs import page_links
 from coati.model import Kind
 from coati.replaying.site import ReplaySite
 from coati.strategies.scent.link_keys import NOTHING, Key
@@ -67,16 +69,16 @@ def questions_of(site: ReplaySite, seed: int = 0) -> dict[str, Question]:
     is_target = np.array([kind is Kind.TARGET for kind in truth.kinds], bool)
     worth = worth_of(crawled, is_target)
     ratios = worth.targets / worth.requests
-    rows = LinkRows(site).of(crawled)[:, GENERIC]
+    rows = LinkRows(truth, partial(page_links, site)).of(crawled)[:, GENERIC]
     linked = rows.any(axis=1)
     is_page = np.array([kind is Kind.PAGE for kind in truth.kinds], bool) & linked
     is_redirect = np.array([kind is Kind.REDIRECT for kind in truth.kinds], bool)
-    asked = linked & ~is_target & ~is_redirect
+    eligible = linked & ~is_target & ~is_redirect
     least = np.quantile(ratios[is_page], 1 - _BEST_SHARE) if is_page.any() else 0.0
     best = ratios >= max(least, 1e-9)
     draw = np.random.default_rng(seed)
     return {
-        QUESTIONS[0]: _distinct(rows[asked], ~is_page[asked], draw),
+        QUESTIONS[0]: _distinct(rows[eligible], ~is_page[eligible], draw),
         QUESTIONS[1]: _distinct(rows[is_page], best[is_page], draw),
     }
 
@@ -90,18 +92,18 @@ def _distinct(rows: Numbers, answers: npt.NDArray[np.bool_], draw: np.random.Gen
     return Question(kinds[taken], means[taken])
 
 
-def across(known: Sequence[Question], asked: Numbers) -> Floats:
-    """Predict the answers for a site's links by what other sites tell."""
+def across(known: Sequence[Question], rows_to_predict: Numbers) -> Floats:
+    """Predict the answers for a site's links by what other sites say."""
     sites_with = Counter(key for site in known for key in np.unique(site.rows).tolist())
     fewest = min(_FEWEST_SITES, len(known))
     shared = [key for key, sites in sites_with.items() if sites >= fewest]
     weights = np.concatenate([np.full(len(site.rows), _WEIGHT / len(site.rows)) for site in known])
     rows, answers = (np.concatenate(parts) for parts in zip(*known, strict=True))
-    return _learnt(np.where(np.isin(rows, shared), rows, NOTHING), answers, weights, asked)
+    return _learnt(np.where(np.isin(rows, shared), rows, NOTHING), answers, weights, rows_to_predict)
 
 
 def within(site: Question, seed: int = 0) -> Floats:
-    """Predict the answers for a site's links by what its other links tell, in folds."""
+    """Predict the answers for a site's links by what its other links say, in folds."""
     fold = np.random.default_rng(seed).permutation(len(site.rows)) % FOLDS
     found = np.zeros(len(site.rows))
     for number in range(FOLDS):
@@ -112,8 +114,8 @@ def within(site: Question, seed: int = 0) -> Floats:
     return found
 
 
-def _learnt(rows: Numbers, answers: Floats, weights: Floats, asked: Numbers) -> Floats:
-    """Return the log-odds for the links asked about."""
+def _learnt(rows: Numbers, answers: Floats, weights: Floats, rows_to_predict: Numbers) -> Floats:
+    """Return the log-odds for these links."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import OneHotEncoder
     from threadpoolctl import threadpool_limits
@@ -122,13 +124,13 @@ def _learnt(rows: Numbers, answers: Floats, weights: Floats, asked: Numbers) -> 
     both = np.concatenate([weights * answers, weights * (1 - answers)])
     is_one = np.arange(len(both)) < len(rows)
     kept = both > 0
-    if not len(asked) or is_one[kept].all() or not is_one[kept].any():
-        return np.zeros(len(asked))
+    if not len(rows_to_predict) or is_one[kept].all() or not is_one[kept].any():
+        return np.zeros(len(rows_to_predict))
     aspects = OneHotEncoder(handle_unknown="ignore")
     model = LogisticRegression(C=1 / _PENALTY, max_iter=300)
     with threadpool_limits(1):
         model.fit(aspects.fit_transform(np.concatenate([rows, rows])[kept]), is_one[kept], both[kept])
-        return np.asarray(model.decision_function(aspects.transform(asked)), np.float64)
+        return np.asarray(model.decision_function(aspects.transform(rows_to_predict)), np.float64)
 
 
 def area(scores: Floats, answers: Floats) -> float | None:
@@ -147,14 +149,14 @@ def areas_of(
 ) -> dict[str, dict[str, tuple[float | None, float | None]]]:
     """Return by site and question the area by other sites, and by the site itself."""
     found: dict[str, dict[str, tuple[float | None, float | None]]] = {}
-    for name, asked in sites.items():
+    for name, questions in sites.items():
         family = {name}.union(*(group for group in alike if name in group))
         others = [questions for other, questions in sites.items() if other not in family]
         found[name] = {}
-        for question, own in asked.items():
+        for question, own in questions.items():
             known = [each[question] for each in others if len(each[question].rows)]
-            told = area(across(known, own.rows), own.answers) if known else None
-            found[name][question] = told, area(within(own), own.answers)
+            from_others = area(across(known, own.rows), own.answers) if known else None
+            found[name][question] = from_others, area(within(own), own.answers)
     return found
 
 
@@ -175,9 +177,9 @@ def table_of(areas: Mapping[str, Mapping[str, tuple[float | None, float | None]]
 @click.command()
 @click.option("--archives", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table there.")
-@click.option("--alike", multiple=True, metavar="NAME,NAME", help="Sites that tell nothing of each other.")
+@click.option("--alike", multiple=True, metavar="NAME,NAME", help="Sites that say nothing of each other.")
 def main(archives: Path, out: Path | None, alike: Sequence[str]) -> None:
-    """Measure what links tell across all archives of a folder."""
+    """Measure what links say across all archives of a folder."""
     sites = {}
     for folder in sorted(file.parent for file in archives.glob("*/archive.toml")):
         with Archive.open(folder) as archive:
@@ -187,7 +189,7 @@ def main(archives: Path, out: Path | None, alike: Sequence[str]) -> None:
     if out is not None:
         made = ", ".join(f"{name} {value}" for name, value in circumstances().items())
         head = (
-            "# What other sites tell of a site's links\n\n"
+            "# What other sites say about a site's links\n\n"
             "Area under the ROC curve (`python -m benchmarks.links_across_sites`).\n"
             f"{made}. Alike: {'; '.join(alike) or 'none'}.\n\n"
         )

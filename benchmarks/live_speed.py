@@ -3,7 +3,7 @@
 The site is generated: pages of 40 KB with 100 links. Its server runs in a process of its own, on loopback,
 and there is no delay. Each contestant runs in a process of its own, too, and counts the CPU seconds that its
 crawl took from the first answer on, so that neither the server nor imports and the start of an engine are
-charged to it: a crawl of hours does not notice them. All crawl breadth-first until they have asked for the
+charged to it: a crawl of hours does not notice them. All crawl breadth-first until they have requested the
 same number of URLs, but for two that show what deciding costs in a live crawl.
 
 - ``coati``: `coati.live.crawl` with everything that a user's crawl has: robots.txt, limits, a run folder.

@@ -1,8 +1,8 @@
-"""The local search engine: what indexing and asking costs, beside tantivy where that is installed.
+"""The local search engine: what indexing and querying costs, beside tantivy where that is installed.
 
     python -m benchmarks.local_search --pages 100000
 
-tantivy is no dependency; to compare, install it into a throw-away environment beside Coati.
+tantivy is not a dependency; to compare, install it into a throw-away environment beside Coati.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _word(rng: Random) -> str:
 @click.option("--seed", default=1, show_default=True)
 @format_option
 def main(page_count: int, query_count: int, seed: int, form: str) -> None:
-    """Measure indexing and asking in CPU time, and the most memory that each engine's process took."""
+    """Measure indexing and querying in CPU time, and the most memory that each engine's process took."""
     began = time.process_time()
     deque(pages(page_count, seed), maxlen=0)
     making = time.process_time() - began
@@ -65,25 +65,25 @@ def main(page_count: int, query_count: int, seed: int, form: str) -> None:
     for name in engines:
         # Each in a fresh process: memory that was freed before would hide what the next one takes.
         with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
-            asked = queries(query_count, seed + 1)
-            measured = fresh.submit(_measure, name, page_count, asked, seed).result()
+            texts = queries(query_count, seed + 1)
+            measured = fresh.submit(_measure, name, page_count, texts, seed).result()
         indexing = round(float(str(measured.pop("indexing_cpu_s"))) - making, 1)
         rows.append({"engine": name, "indexing_cpu_s": indexing, **measured, **circumstances()})
     report("local search", rows, form)
 
 
-def _measure(name: str, count: int, asked: list[str], seed: int) -> dict[str, object]:
+def _measure(name: str, count: int, texts: list[str], seed: int) -> dict[str, object]:
     folder = Path(tempfile.mkdtemp(prefix="coati-search-"))
     try:
         began = time.process_time()
-        ask = _ENGINES[name](folder, count, seed)
+        search = _ENGINES[name](folder, count, seed)
         indexed = time.process_time() - began
         indexed_mb = getrusage(RUSAGE_SELF).ru_maxrss / 1024
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         spent, found = [], 0
-        for words in asked:
+        for words in texts:
             began = time.process_time()
-            found += ask(words)
+            found += search(words)
             spent.append(1000 * (time.process_time() - began))
     finally:
         shutil.rmtree(folder)
@@ -95,7 +95,7 @@ def _measure(name: str, count: int, asked: list[str], seed: int) -> dict[str, ob
         "query_ms_p50": round(twentieths[9], 2),
         "query_ms_p95": round(twentieths[18], 2),
         "memory_mb": round(indexed_mb),
-        "hits_per_query": round(found / len(asked), 1),
+        "hits_per_query": round(found / len(texts), 1),
     }
 
 

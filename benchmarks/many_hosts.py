@@ -57,7 +57,7 @@ def main(hosts: int, seconds: float, delay: float, strategy: str, form: str) -> 
         with sqlite3.connect(Path(folder) / "run" / "run.sqlite") as database:
             (least_gap,) = database.execute(_GAPS).fetchone()
     row = {
-        "hosts asked": len(done.hosts),
+        "hosts crawled": len(done.hosts),
         "pages": done.totals.pages,
         "pages per second": done.totals.pages / seconds,
         "share of the core": cpu / wall,

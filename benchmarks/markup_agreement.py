@@ -45,7 +45,7 @@ _CODE = ("coati.web.markup.detector", "coati.markup.extraction", "benchmarks.mar
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What both said of one page: statements by syntax. ``read``: what extruct was asked for."""
+    """What both said of one page: statements by syntax. ``read``: what extruct looked for."""
 
     archive: str
     url: str
@@ -118,16 +118,16 @@ def _agreement(pages: Iterable[_Compared]) -> Iterator[dict[str, object]]:
 
 
 def _skipped(pages: Iterable[_Compared]) -> Iterator[dict[str, object]]:
-    """Count what extruct found on pages on which it could find nothing, as far as it was asked."""
+    """Count what extruct found on pages on which it could find nothing, as far as it looked for it."""
     pages = list(pages)
     for syntax in SYNTAXES:
         without = [page for page in pages if syntax not in page.possible]
-        asked = [page for page in without if syntax in page.read]
+        looked_at = [page for page in without if syntax in page.read]
         yield {
             "syntax": syntax,
             "pages where it is impossible": len(without),
-            "of these read all the same": len(asked),
-            "with a statement": sum(page.theirs.get(syntax, 0) > 0 for page in asked),
+            "of these read all the same": len(looked_at),
+            "with a statement": sum(page.theirs.get(syntax, 0) > 0 for page in looked_at),
         }
 
 

@@ -88,7 +88,7 @@ def _has_names(tree: lxml.html.HtmlElement) -> bool:
 
 
 def _rebinds_cards(tree: lxml.html.HtmlElement) -> bool:
-    """Tell whether a page says what the prefix of a card stands for, and that it is no card."""
+    """Tell whether a page says what the prefix of a card stands for, and that it is not a card."""
     words = [word for value in tree.xpath("//@prefix") for word in value.split()]
     bound = [(word[:-1], address) for word, address in pairwise(words) if word.endswith(":")]
     for element in tree.xpath("//*[@*[starts-with(name(), 'xmlns:')]]"):

@@ -2,7 +2,7 @@
 
     python -m benchmarks.memory
 
-The growth of the process's resident memory while a strategy meets the URLs of a made-up site, divided by the
+The growth of the process's resident memory while a strategy finds the URLs of a made-up site, divided by the
 URLs. The site itself keeps nothing but its last links.
 """
 
@@ -34,19 +34,19 @@ class Weight(NamedTuple):
 
 
 def weigh(strategy: str, site: EndlessSite) -> Weight:
-    """Let a strategy meet all URLs; exact in a fresh process only, where no memory was freed before."""
+    """Let a strategy find all URLs; exact in a fresh process only, where no memory was freed before."""
     gc.collect()
     before = _resident_bytes()
     crawler = build_strategy(strategy, ["http://site.example/"])
     requests = 0
-    while site.met < site.urls:
+    while site.known < site.urls:
         request = crawler.choose(0.0, EVERY_HOST)
         if not isinstance(request, Request):
             break
         crawler.observe(request.id, site.answer(request), 0.0)
         requests += 1
     gc.collect()
-    return Weight(site.met, requests, _resident_bytes() - before)
+    return Weight(site.known, requests, _resident_bytes() - before)
 
 
 @click.command()
@@ -58,8 +58,8 @@ def weigh(strategy: str, site: EndlessSite) -> Weight:
 @format_option
 def main(strategy: str, urls: int, groups: int, form: str) -> None:
     """Weigh a strategy."""
-    met, requests, grown = weigh(strategy, EndlessSite(urls, groups))
-    row = {"urls": met, "requests": requests, "MB": grown / 1e6, "bytes per known URL": grown / met}
+    known, requests, grown = weigh(strategy, EndlessSite(urls, groups))
+    row = {"urls": known, "requests": requests, "MB": grown / 1e6, "bytes per known URL": grown / known}
     report(f"memory of {strategy}", [row], form)
 
 

@@ -108,7 +108,7 @@ def _family_of(pid: int) -> list[int]:
     """Return a process and those below it, as far as they run."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        # The name stands in brackets and may hold spaces; the parent is the second field behind it.
+        # The name is in brackets and may hold spaces; the parent is the second field after it.
         with suppress(OSError):
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(folder.name))

@@ -137,7 +137,7 @@ def _resume(what: str, folder: Path, strategy: str, limit: float) -> tuple[dict[
 
 def _let_go(store: RunStore) -> None:
     """Drop everything as a kill would, without saving."""
-    store._log.connection.close()  # noqa: SLF001
+    store.log.connection.close()
     store._warc.close()  # noqa: SLF001
     store._lock.release()  # noqa: SLF001
 
@@ -159,9 +159,9 @@ def main(strategy: str, urls: int, requests: int, out: Path | None, form: str) -
     with tempfile.TemporaryDirectory() as temporary:
         folder = out or Path(temporary) / "run"
         rows = [_build(folder, MadeUpSite(urls, requests), strategy, requests)]
-        with_snapshot, state = _resume("going on, snapshot and tail", folder, strategy, 3.0)
+        with_snapshot, state = _resume("resumed, from snapshot and tail", folder, strategy, 3.0)
         shutil.rmtree(Layout(folder).snapshots)
-        from_log, same_state = _resume("going on, log alone", folder, strategy, 15.0)
+        from_log, same_state = _resume("resumed, from the log alone", folder, strategy, 15.0)
         if state != same_state:
             raise click.ClickException("the two ways to restore gave different states")
         rows += [with_snapshot, from_log]

@@ -27,7 +27,6 @@ _ALWAYS: dict[str, Sizes] = {
     "scent_cost": ([], ["--urls", "40000", "--known", "100000"]),
 }
 _WITH_ARCHIVES: dict[str, Sizes] = {
-    "faithful": ([], ["--seeds", "3"]),
     "replay_speed": ([], ["--max-requests", "1000"]),
     "tres_cost": ([], ["--site", "edwards"]),
     # In the place of the one without replicas.
@@ -49,7 +48,7 @@ def arguments(archives: str | None, *, quick: bool) -> dict[str, list[str]]:
 def main(archives: str | None, *, quick: bool) -> None:
     """Run the benchmarks one after another; each prints its own table."""
     if not archives:
-        click.echo("no --archives: faithful, replay_speed and tres_cost are left out", err=True)
+        click.echo("no --archives: replay_speed and tres_cost are left out", err=True)
     failed = []
     for name, options in arguments(archives, quick=quick).items():
         command = [sys.executable, "-m", f"benchmarks.{name}", *options]

@@ -116,9 +116,9 @@ def main(
         rows.append(
             {
                 "strategy": strategy,
-                "us a choice, last tenth": last.choice,
+                "us per choice, last tenth": last.choice,
                 "x second": last.choice / second.choice,
-                "us a new link, last tenth": last.new_link,
+                "us per new link, last tenth": last.new_link,
                 "x second ": last.new_link / second.new_link,
             }
         )

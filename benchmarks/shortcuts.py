@@ -41,7 +41,7 @@ _HOPS = 3
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One crawl: how many requests 90 % of the targets took, and the URLs that were asked for until then."""
+    """One crawl: how many requests 90 % of the targets took, and the URLs that were requested until then."""
 
     requests: float
     urls: tuple[str, ...]
@@ -142,7 +142,7 @@ def _portal(datasets: int = 5_000, resources: int = 4) -> None:
                 pages += 1
                 known.update(url for url in outcome.links.urls if url.endswith(".csv"))
         cap = (
-            "as many data sets per page as asked for"
+            "as many data sets per page as requested"
             if most is None
             else f"{most} data sets per page at most"
         )

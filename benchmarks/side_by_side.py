@@ -37,7 +37,7 @@ _LESS = re.compile(
     r"\bus\b|^(?:open|restore|total|CPU|build) s$|\bseconds$|\bMB$|\bbytes\b|\bx second\b|\bratio\b|^\d+ %$"
     r"|^last / second$|^share of the core$|^errors$"
 )
-# Less than this is no difference on a machine that does other work too.
+# Less than this does not count as a difference on a machine that does other work too.
 _NOISE = 0.03
 # Fewer say nothing.
 _ROUNDS = 3
@@ -57,7 +57,7 @@ Numbers = dict[Number, float]
 
 
 def numbers_in(output: str) -> Numbers:
-    """Read the JSON lines that a benchmark printed; titles are no part of a row, as they may hold numbers.
+    """Read the JSON lines that a benchmark printed; titles are not part of a row, as they may hold numbers.
 
     Older checkouts say "us a request" where newer ones say "us per request".
 

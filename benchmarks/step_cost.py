@@ -49,7 +49,7 @@ class EndlessSite:
     def __init__(self, urls: int, groups: int, seed: int = 1, write: Callable[[int], str] = str) -> None:
         self.urls, self.groups = urls, groups
         self._write = write
-        self.met = 0
+        self.known = 0
         self._rng = random.Random(seed)
         self._recent: list[Link] = []
 
@@ -59,26 +59,26 @@ class EndlessSite:
             return Target(200, 1000, "text/csv")
         if request.method is Method.HEAD:
             return Page(200, 0, NO_LINKS)
-        new = [self._link() for _ in range(_NEW)] if self.met < self.urls else []
+        new = [self._link() for _ in range(_NEW)] if self.known < self.urls else []
         known = self._rng.choices(self._recent, k=_KNOWN) if self._recent else []
         self._recent = (self._recent + new)[-2000:]
         return Page(200, 40_000, LinkList([*known, *new]))
 
     def _link(self) -> Link:
-        self.met += 1
-        available = max(1, self.groups * self.met // self.urls)
+        self.known += 1
+        available = max(1, self.groups * self.known // self.urls)
         template = self._rng.randrange(available)
         ending = "csv" if self._rng.random() < 0.1 else "html"  # noqa: PLR2004 - a tenth are files
-        section, topic, number = (self._write(each) for each in (template % 50, template, self.met))
+        section, topic, number = (self._write(each) for each in (template % 50, template, self.known))
         url = _ADDRESS.format(section=section, topic=topic, number=number, ending=ending)
         path = ("html", "body.site", "div#main", f"section.t{topic}", f"ul.list-{topic}", "li", "a")
         return Link(url, path, f"Document {number}", f"Document {number}")
 
 
 class Step(NamedTuple):
-    """One request: URLs met so far, seconds of the choice and of the answer, new links, the arm."""
+    """One request: URLs known so far, seconds of the choice and of the answer, new links, the arm."""
 
-    met: int
+    known: int
     choice: float
     answer: float
     new: int
@@ -94,14 +94,14 @@ def _drive(strategy: str, site: EndlessSite) -> Iterator[Step]:
         chosen = time.process_time()
         if not isinstance(request, Request):
             return
-        before = site.met
+        before = site.known
         outcome = site.answer(request)
         answered = time.process_time()
         crawler.observe(request.id, outcome, 0.0)
         done = time.process_time()
         arm = -1 if request.arm is None else request.arm
-        yield Step(site.met, chosen - begun, done - answered, site.met - before, arm)
-        if site.met >= site.urls:
+        yield Step(site.known, chosen - begun, done - answered, site.known - before, arm)
+        if site.known >= site.urls:
             return
 
 
@@ -120,7 +120,7 @@ def by_tenth(strategy: str, site: EndlessSite) -> tuple[list[Tenth], int]:
     gc.disable()
     arms = 0
     for step in _drive(strategy, site):
-        tenth = min(9, (step.met - 1) * 10 // site.urls) if step.met else 0
+        tenth = min(9, (step.known - 1) * 10 // site.urls) if step.known else 0
         arms = max(arms, step.arm + 1)
         choices[tenth] += step.choice
         chosen[tenth] += 1
@@ -145,11 +145,11 @@ def main(strategy: str, urls: int, groups: int, form: str) -> None:
     """Time choices and new links by tenth of the crawl."""
     tenths, arms = by_tenth(strategy, EndlessSite(urls, groups))
     rows: list[dict[str, object]] = [
-        {"tenth": number, "us a choice": tenth.choice, "us a new link": tenth.new_link}
+        {"tenth": number, "us per choice": tenth.choice, "us a new link": tenth.new_link}
         for number, tenth in enumerate(tenths, 1)
     ]
-    rows[-1]["us a choice, x second tenth"] = tenths[9].choice / tenths[1].choice
-    rows[-1]["us a new link, x second tenth"] = tenths[9].new_link / tenths[1].new_link
+    rows[-1]["us per choice, x second tenth"] = tenths[9].choice / tenths[1].choice
+    rows[-1]["us per new link, x second tenth"] = tenths[9].new_link / tenths[1].new_link
     report(f"step cost of {strategy}, {urls:,} URLs in {arms:,} groups", rows, form)
 
 

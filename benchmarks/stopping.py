@@ -6,7 +6,11 @@ Each site is crawled to its end, once per seed, and every level watches the same
 stopped is the beginning of one that is not. Forecasts are gathered in bins by what they said, and compared
 with what came in the requests that they speak of. Sites count alike, whatever their size; generated sites
 (`coati.testing.paper_sites`, with this many pages) are none that anything was chosen on. How much depends on
-which sites were at hand is told by drawing them again, and by choosing a level on one half for the other.
+which sites were at hand is estimated by drawing them again, and by choosing a level on one half for the
+other.
+
+The levels cannot be ``[[early_stops]]`` of an experiment: those are worked out from the counts of a finished
+run, which other tables share, and a level asks the strategy on the way what waits.
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ _MISSED, _SAVED = "missed, % of a site's targets", "saved, % of requests"
 # Beside the levels that have names.
 _FLOORS = (1.0, 3.0, 7.0, 20.0, 50.0)
 _BINS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1001)
-# How often the sites of a bin are drawn again, with repetition; nine tenths of the means are told.
+# How often the sites of a bin are drawn again, with repetition; nine tenths of the means are reported.
 _DRAWS = 2000
 # A level is chosen on half of the sites so that it misses at most this much of a site's targets there.
 _BEARABLE_PCT = 0.5
@@ -64,7 +68,7 @@ class Said:
 
 
 class SharedLook:
-    """Looks at what waits once, for all levels that ask after the same request (`Foresees`)."""
+    """Looks at what waits once, for all levels that decide after the same request (`Foresees`)."""
 
     def __init__(self, strategy: Foresees) -> None:
         self.outlook = cache(strategy.outlook)
@@ -132,7 +136,7 @@ def calibration(runs: Sequence[Crawled]) -> Iterator[dict[str, object]]:
             for said in run.watcher.said:
                 if low <= said.estimate.expected < high:
                     came = 1000 * run.came(said) / said.ahead
-                    # Whole targets come: a range of less than one is met by none or by one.
+                    # Whole targets come: a range of less than one holds none or one.
                     step = 1000 / said.ahead
                     within = said.estimate.low - step < came < said.estimate.high + step
                     of_sites.setdefault(run.site, []).append((said.estimate.expected, came, within))
@@ -281,7 +285,9 @@ def main(  # noqa: PLR0913, PLR0917 - one per option
             report(f"levels, {what}", list(losses(some)), form)
             report(f"by site, {what}", list(by_site(some)), form)
             report(
-                f"levels chosen on one half, told for the other, {what}", list(chosen_on_halves(some)), form
+                f"levels chosen on one half, reported for the other, {what}",
+                list(chosen_on_halves(some)),
+                form,
             )
     if figure is not None and runs:
         draw(runs, figure)

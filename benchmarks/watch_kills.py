@@ -4,13 +4,13 @@
 
 Before each round the site publishes some files, changes one and takes one away. Then ``coati watch --once``
 is started and killed (SIGKILL) at some moment, again and again, until it ends by itself; then the next round
-begins. At the end, by ``changes.jsonl`` and by what the command of ``--exec`` was told:
+begins. At the end, by ``changes.jsonl`` and by what the command of ``--exec`` got:
 
-- **lost** counts changes that were never written down or never told, and files that are not whole;
+- **lost** counts changes that were never written down or never reported, and files that are not whole;
 - **twice** counts changes that were written down more than once;
 - **died** counts starts that ended in any other way than by finishing.
 
-All three must be 0. **told again** counts changes that the command was told more than once, which a kill
+All three must be 0. **told again** counts changes that the command got more than once, which a kill
 between telling and noting it may cost: at most one per kill.
 """
 

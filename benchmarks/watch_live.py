@@ -48,7 +48,7 @@ def _is_working(hour: int) -> bool:
 
 @dataclass
 class PublishingSite:
-    """What is on the site at an hour; pages are made when they are asked for."""
+    """What is on the site at an hour; pages are made when they are requested."""
 
     published: dict[str, float]
     on_page: dict[str, list[tuple[float, str]]]
@@ -162,31 +162,33 @@ def _watched(seed: int, scheduler: str, hours: int) -> dict[str, object]:
         options = {"per_cycle": 16, "follow": 3, "check": 1, "scheduler": scheduler}
         place = find_watch([folder], options, None)
         watch_once(place, lambda: site.now)
-        asked_before = site.requests
+        requests_before = site.requests
         for hour in range(1, hours):
             site.now = BEGIN + hour * HOUR
             for change in watch_once(place, lambda: site.now).changes:
                 if change.what == "new":
                     found_at.setdefault(path_of(change.url), site.now)
-        asked = site.requests - asked_before
-    return {"what": "watch", "by": scheduler, "seed": seed, **_summary(site, found_at, asked, hours)}
+        requests = site.requests - requests_before
+    return {"what": "watch", "by": scheduler, "seed": seed, **_summary(site, found_at, requests, hours)}
 
 
 def _nightly(seed: int, hours: int) -> dict[str, object]:
     site = PublishingSite.make(seed)
     found_at: dict[str, float] = {}
-    asked = 0
+    requests = 0
     with tempfile.TemporaryDirectory() as name, _served(site) as start:
         for day in range(1, hours // 24 + 1):
             site.now = BEGIN + day * 24 * HOUR
             before = site.requests
             for url in _crawl_once(site, start, Path(name) / f"night-{day}", 24 * PER_HOUR):
                 found_at.setdefault(url, site.now)
-            asked += site.requests - before
-    return {"what": "nightly crawl", "by": "scent", "seed": seed, **_summary(site, found_at, asked, hours)}
+            requests += site.requests - before
+    return {"what": "nightly crawl", "by": "scent", "seed": seed, **_summary(site, found_at, requests, hours)}
 
 
-def _summary(site: PublishingSite, found_at: dict[str, float], asked: int, hours: int) -> dict[str, object]:
+def _summary(
+    site: PublishingSite, found_at: dict[str, float], requests: int, hours: int
+) -> dict[str, object]:
     end = BEGIN + hours * HOUR
     published = {url: at for url, at in site.published.items() if at < end}
     delays = [(at - published[url]) / HOUR for url, at in found_at.items() if url in published]
@@ -196,7 +198,7 @@ def _summary(site: PublishingSite, found_at: dict[str, float], asked: int, hours
         "share": round(len(delays) / max(len(published), 1), 3),
         "median_delay_hours": round(statistics.median(delays), 1) if delays else None,
         "mean_delay_hours": round(statistics.mean(delays), 1) if delays else None,
-        "requests": asked,
+        "requests": requests,
         "hours": hours,
     }
 

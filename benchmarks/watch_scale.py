@@ -30,7 +30,7 @@ _BEGIN = 3600.0 * 500_000
 
 
 class _Web:
-    """Pages that show their last links; new ones come when a page is asked for."""
+    """Pages that show their last links; new ones come when a page is requested."""
 
     def __init__(self, pages: int, busy: float = 1.0) -> None:
         self.urls = [f"http://s{page // _PAGES_PER_SITE}.test/p{page}" for page in range(pages)]

@@ -32,10 +32,10 @@ class ShallowFirst:
         self._deferred: Deferrals[int] = Deferrals()
         self._turn = 0
         for url in start_urls:
-            self._meet(url)
+            self._add_url(url)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Return a link that met an outage and is due, else the shallowest one."""
+        """Return a link that failed in an outage and is due, else the shallowest one."""
         number = self._deferred.take(now, idle=not self._waiting and not self._in_flight)
         if number is None:
             if not self._waiting:
@@ -60,9 +60,9 @@ class ShallowFirst:
             self._deferred.push(Method.GET, self._known[number], number, outcome.until)
         elif isinstance(outcome, Page):
             for url in outcome.links.urls:
-                self._meet(url)
+                self._add_url(url)
         elif isinstance(outcome, Redirect):
-            self._meet(outcome.location)
+            self._add_url(outcome.location)
         return ()
 
     def save(self) -> State:
@@ -88,7 +88,7 @@ class ShallowFirst:
         """Name an arm; this strategy has none."""
         return "all links"
 
-    def _meet(self, url: str) -> None:
+    def _add_url(self, url: str) -> None:
         if url not in self._numbers:
             self._numbers[url] = len(self._known)
             heapq.heappush(self._waiting, (_folders(url), len(self._known)))

@@ -667,7 +667,7 @@ async def head_not_implemented(exchange: Exchange) -> None:
 
 @route("/head-with-body")
 async def head_with_body(exchange: Exchange) -> None:
-    """Send a body with the answer to HEAD, on a connection that goes on."""
+    """Send a body with the answer to HEAD, on a connection that continues."""
     await exchange.head("200 OK", [("Content-Type", PAGE), ("Content-Length", "20")])
     await exchange.write(b"<html>HTTP/1.1 500 x")
     exchange.reusable = True
@@ -1056,7 +1056,7 @@ def _find(path: str) -> Route:
 
 
 async def _converse(server: NastyServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer the requests of one connection; whatever the client does, the server goes on."""
+    """Answer the requests of one connection; whatever the client does, the server continues."""
     try:
         while True:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")

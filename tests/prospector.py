@@ -28,14 +28,14 @@ class Prospector(FrontierStrategy):
         url = self._known[self._in_flight[request_id]]
         new: list[Link] = []
         if isinstance(outcome, Page):
-            new = [outcome.links.link(place) for place in self._known.news(outcome.links.urls)]
+            new = [outcome.links.link(place) for place in self._known.new_indices(outcome.links.urls)]
         settled = super().observe(request_id, outcome, now)
         if new and is_query(url):
             asked = parse_query(url)
             if asked.page < MOST_PAGES_OF_RESULTS:
-                self._meet(Query(ENGINE, asked.text, asked.ability, asked.page + 1).address)
+                self._add_url(Query(ENGINE, asked.text, asked.ability, asked.page + 1).address)
         elif new:
-            self._meet(_about(new[0], request_id).address)
+            self._add_url(_about(new[0], request_id).address)
         return settled
 
 

@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 import re
 import shlex
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ from coati.testing import sample_site, serve
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
+STUDIES = sorted([*(ROOT / "experiments").glob("*/*.md"), *(ROOT / "benchmarks").glob("*.md")])
 # Decision notes also speak of other programs and of what was thought once.
 FOR_USERS = [page for page in PAGES if page.parent.name != "decisions" and page.name != "CONTRIBUTING.md"]
 TUTORIALS = ("first-crawl", "reading-the-report", "resuming", "first-replay")
@@ -165,7 +167,7 @@ def test_every_public_name_is_documented(package: str) -> None:
     assert [name for name in module.__all__ if not re.search(rf"\b{name}\b", page)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *STUDIES], ids=name_of)
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
         if "://" in target or target.startswith("mailto:"):
@@ -312,7 +314,8 @@ def test_examples_give_what_they_say(page: Path, tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("page", [page for page in PAGES if fenced(page, "python")], ids=name_of)
 def test_what_examples_import_exists(page: Path) -> None:
     for block in fenced(page, "python"):
-        source = block
+        # A part of a class is indented.
+        source = textwrap.dedent(block)
         if ">>> " in block:
             source = "".join(example.source for example in doctest.DocTestParser().get_examples(block))
         for node in ast.walk(ast.parse(source)):

@@ -52,7 +52,7 @@ def test_an_error_that_a_reader_may_raise_is_none() -> None:
         check(Target(read, (b"a",)), b"x")
 
 
-def test_time_that_grows_faster_than_the_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_that_grows_faster_than_the_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.fuzz._seconds", lambda _, data: len(data) ** 2 / 1e9)
     growing = Growing(b"<a", b" b=c", b">")
     with pytest.raises(TooLongError, match="a quarter"):

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from benchmarks.link_bound import bound_on, rows_of, write
+from benchmarks import link_losses
+from benchmarks.link_bound import BOUND
 from benchmarks.link_orders import (
     Crawled,
     LinkRows,
     boosted,
     crawl_by,
     foreseen,
+    learnt_orders,
     linear,
     mean_share,
     worth_of,
 )
 from coati.archive.archive import Archive
+from coati.assembly import StrategyInputs, StrategySettings
+from coati.errors import UsageError
+from coati.experiments.site_runs import SiteRunOptions, compare_on_site, page_links
 from coati.model import Kind
 from coati.replaying.site import ReplaySite
 from coati.strategies.truth import SiteTruth
@@ -111,27 +120,56 @@ def test_a_url_is_described_by_the_link_that_led_to_it(tmp_path: Path) -> None:
     with Archive.open(tiny_site.make(tmp_path / "tiny")) as archive:
         site = ReplaySite(archive)
         crawled = Crawled(list(range(10)), site.truth.parent.tolist())
-        rows = LinkRows(site).of(crawled)
+        rows_of_links = LinkRows(site.truth, partial(page_links, site))
+        rows = rows_of_links.of(crawled)
         assert not rows[0].any()
         assert rows[1:].any(axis=1).all()
         # Through the redirect, /a has another source.
         other = Crawled(crawled.order, [-1, 4, *crawled.parent[2:]])
-        assert not np.array_equal(LinkRows(site).of(other)[1], rows[1])
+        assert not np.array_equal(rows_of_links.of(other)[1], rows[1])
 
 
-def test_the_bound_of_a_small_site(tmp_path: Path) -> None:
+def test_the_bound_is_the_best_order_that_models_make(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linear_alone = partial(learnt_orders, models=["linear"])
+    monkeypatch.setattr("benchmarks.link_bound.learnt_orders", linear_alone)
     with Archive.open(tiny_site.make(tmp_path / "tiny")) as archive:
         site = ReplaySite(archive)
-        name, measures = bound_on(site, 0, ["linear"])
-        assert name.startswith("linear, ")
-        assert (measures.requests, measures.targets) == (tiny_site.TOTAL_URLS, tiny_site.TOTAL_TARGETS)
-        rows = rows_of(site, ["bfs"], range(2), range(2), ["linear"])
-    assert [row["strategy"] for row in rows] == ["bound", "bound", "bfs", "clairvoyant"]
-    assert rows[-1]["auc_ratio"] == 1
-    write(rows, tmp_path / "out", "2 seeds")
-    assert "| tiny | 0.600 |" in (tmp_path / "out/link_bound.md").read_text(encoding="utf-8")
-    assert (tmp_path / "out/link_bound.png").stat().st_size > 1000
-    assert len((tmp_path / "out/link_bound.csv").read_text(encoding="utf-8").splitlines()) == 5
+        orders = list(linear_alone(site.truth, partial(page_links, site), 0))
+        (bound,) = compare_on_site(site, [("benchmarks.link_bound:BOUND", 0)], SiteRunOptions())
+    measures = bound.measures
+    assert (measures.requests, measures.targets) == (tiny_site.TOTAL_URLS, tiny_site.TOTAL_TARGETS)
+    assert len(orders) == 4
+    assert measures.auc == pytest.approx(max(order.area for order in orders))
+    assert (bound.comparison.auc_ratio or 1) < 1
+
+
+def test_who_knows_no_site_cannot_have_the_bound() -> None:
+    given = StrategyInputs(("http://a.test/",), 0, StrategySettings())
+    with pytest.raises(UsageError, match="only in replay"):
+        BOUND.build(given)
+    with pytest.raises(UsageError, match="only in replay"):
+        BOUND.build(replace(given, truth=a_tree(Random(0), 3)))
+
+
+def test_losses_are_nobodys_or_those_of_a_row(tmp_path: Path) -> None:
+    medians = {("a", "bound"): 0.9, ("a", "scent"): 0.75, ("b", "bound"): None, ("b", "scent"): 0.5}
+    numbers = [
+        {"site": site, "strategy": row, "variant": None, "measure": measure, "kind": kind, "median": median}
+        for (site, row), median in medians.items()
+        for measure in ("auc", "auc_ratio")
+        for kind in ("run", "summary")
+    ]
+    file = tmp_path / "link_bound.jsonl"
+    file.write_text("\n".join(map(json.dumps, numbers)), encoding="utf-8")
+    told = CliRunner().invoke(link_losses.main, [str(file)])
+    assert told.output.splitlines() == [
+        "| site | nobody's | scent's |",
+        "| --- | --- | --- |",
+        "| a | 0.100 | 0.150 |",
+    ]
+    assert "no row called 'bsf'" in CliRunner().invoke(link_losses.main, [str(file), "--row", "bsf"]).output
 
 
 def test_trees_tell_it_too() -> None:

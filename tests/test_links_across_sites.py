@@ -22,21 +22,21 @@ def a_site(own: int, *, telling: bool = True) -> Question:
 
 def test_what_sites_share_is_told_across() -> None:
     sites = [a_site(FIRST_OWN + 10 * number) for number in range(4)]
-    told = across(sites[1:], sites[0].rows)
-    assert area(told, sites[0].answers) == 1
+    from_others = across(sites[1:], sites[0].rows)
+    assert area(from_others, sites[0].answers) == 1
 
 
-def test_what_one_site_alone_has_is_told_by_itself_only() -> None:
+def test_what_one_site_alone_has_is_learnt_from_itself_only() -> None:
     known = [a_site(FIRST_OWN + 10 * number) for number in range(3)]
-    asked = a_site(500, telling=False)
-    assert area(across(known, asked.rows), asked.answers) == 0.5
-    assert area(within(asked), asked.answers) == 1
+    rows_to_predict = a_site(500, telling=False)
+    assert area(across(known, rows_to_predict.rows), rows_to_predict.answers) == 0.5
+    assert area(within(rows_to_predict), rows_to_predict.answers) == 1
 
 
 def test_a_word_of_two_sites_is_not_learnt() -> None:
     known = [a_site(FIRST_OWN, telling=False), a_site(FIRST_OWN, telling=False), a_site(300, telling=False)]
-    asked = a_site(FIRST_OWN, telling=False)
-    assert area(across(known, asked.rows), asked.answers) == 0.5
+    rows_to_predict = a_site(FIRST_OWN, telling=False)
+    assert area(across(known, rows_to_predict.rows), rows_to_predict.answers) == 0.5
 
 
 def test_sites_that_are_alike_tell_nothing_of_each_other() -> None:

@@ -16,7 +16,7 @@ def test_a_list_of_links_gives_urls_and_links_by_place() -> None:
         found.link(2)
 
 
-def test_nothing_can_be_found_where_there_are_no_links() -> None:
+def test_nothing_can_be_found_without_links() -> None:
     assert list(NO_LINKS.urls) == []
     with pytest.raises(IndexError):
         NO_LINKS.link(0)
@@ -43,4 +43,4 @@ def test_the_words_that_files_hold_stay_as_they_are() -> None:
 
 def test_a_driver_without_a_clock_may_ask_any_host() -> None:
     assert EVERY_HOST.ready("example.org")
-    assert not EVERY_HOST.woken()
+    assert not EVERY_HOST.take_ready()

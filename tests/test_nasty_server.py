@@ -106,7 +106,7 @@ def test_every_route_is_documented_and_linked_from_the_start(server: NastyServer
         assert f'href="{path}"'.encode() in body(server, "/")
 
 
-def test_an_answer_arrives_in_the_packets_that_were_asked_for() -> None:
+def test_an_answer_arrives_in_the_packets_that_were_requested() -> None:
     arrived = {}
     for packets in Packets:
         with nasty_server(packets=packets) as server:
@@ -199,7 +199,7 @@ def test_bytes_trickle(server: NastyServer, path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/endless", "/endless.csv", "/endless-headers", "/huge.csv", "/video", "/huge-page"]
 )
-def test_it_goes_on_and_on(server: NastyServer, path: str) -> None:
+def test_it_never_ends(server: NastyServer, path: str) -> None:
     answer = raw(server, path, limit=10 * MEGABYTE)
     assert len(answer) >= 10 * MEGABYTE
     assert (b"\r\n\r\n" in answer) == (path != "/endless-headers")
@@ -238,7 +238,7 @@ def test_headers_are_too_much(server: NastyServer) -> None:
     assert split(raw(server, "/many-headers", limit=2 * MEGABYTE))[0].count(b"\r\n") > 10_000
 
 
-def test_heads_are_no_http(server: NastyServer) -> None:
+def test_heads_are_not_http(server: NastyServer) -> None:
     assert raw(server, "/no-http").startswith(b"220 ")
     assert raw(server, "/bad-status").startswith(b"HTTP/1.1 OK 200")
     assert raw(server, "/status-999").startswith(b"HTTP/1.1 999")
@@ -312,7 +312,7 @@ def test_traps_never_end(server: NastyServer) -> None:
     assert b"http://[::1" in body(server, "/bad-urls")
 
 
-def test_waiting_is_asked_for_once(server: NastyServer) -> None:
+def test_waiting_is_requested_once(server: NastyServer) -> None:
     for path in ("/busy", "/busy-until", "/busy-silly/0"):
         first, second = ask(server, path), ask(server, path)
         assert (first.status, second.status) == (429, 200)

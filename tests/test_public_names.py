@@ -125,7 +125,7 @@ FUNCTIONS = {
     "report": "report",
     "runs": "find_runs",
     "sample": "sample",
-    "search ask": "SearchIndex",
+    "search query": "SearchIndex",
     "search engines": "list_engines",
     "search index": "index_archives",
     "show": "open_run",
@@ -229,13 +229,14 @@ def test_every_result_shows_itself_in_a_notebook() -> None:
 def test_names_that_are_imported_late_are_those_that_are_declared() -> None:
     tree = ast.parse(Path(str(coati.__file__)).read_text(encoding="utf-8"))
     declared = {
-        alias.name: node.module
+        (node.module, alias.name)
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.name in PUBLIC and alias.name != "__version__"
     }
-    assert declared == coati._PLACES  # noqa: SLF001 - what is compared
+    places = coati._PLACES  # noqa: SLF001 - what is compared
+    assert declared == {(module, name) for module, names in places.items() for name in names}
 
 
 def test_importing_coati_imports_nothing_heavy() -> None:

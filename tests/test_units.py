@@ -19,7 +19,7 @@ def test_sizes(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "MB", "ten", "10 parsecs", "-5MB", "1e3", "10MBB", "99999999TiB"])
-def test_what_is_no_size(text: str) -> None:
+def test_what_is_not_a_size(text: str) -> None:
     with pytest.raises(ConfigError):
         parse_bytes(text)
 
@@ -33,7 +33,7 @@ def test_times(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "h", "2 weeks", "-1", "-1h", "1h30", "nan", "inf", "1h,2m"])
-def test_what_is_no_time(text: str) -> None:
+def test_what_is_not_a_time(text: str) -> None:
     with pytest.raises(ConfigError):
         parse_seconds(text)
 

@@ -4,7 +4,7 @@
     ├── UsageError              the caller broke our contract; fix the call
     │   └── ConfigError           a run file or option names an unknown key or value
     ├── ArchiveError            data that we stored is missing or damaged
-    │   ├── NotArchivedError      an archive was asked for a record that nobody stored
+    │   ├── NotArchivedError      an archive does not hold the record that was read
     │   └── CorruptRecordError    a stored record cannot be read
     └── WriteError              the disk is full, or a place may not be written
 
@@ -28,7 +28,7 @@ class CoatiError(Exception):
 
 
 class UsageError(CoatiError):
-    """The caller asked for something that makes no sense; the message says what would."""
+    """The caller wants something that makes no sense; the message says what would."""
 
 
 class ConfigError(UsageError):

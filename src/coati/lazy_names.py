@@ -1,4 +1,4 @@
-"""Names of a package that are imported when somebody asks for them.
+"""Names of a package that are imported on first use.
 
 Some packages offer what takes a second to import beside what takes nothing, and most commands need only the
 latter. Such a package says where each of its names is defined, and takes its ``__getattr__`` from here.
@@ -9,24 +9,25 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-# As `typing` has it; nothing is imported here that would make whoever asks for one name wait.
+# As `typing` has it; nothing slow is imported here, for those who need one name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
-def names_from(package: str, places: Mapping[str, str]) -> Callable[[str], object]:
-    """Make the ``__getattr__`` of a package; ``places`` gives for each name the module that defines it.
+def names_from(package: str, places: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
+    """Make the ``__getattr__`` of a package; ``places`` says which names each module defines.
 
-    >>> find = names_from("coati", {"Kind": "coati.model"})
+    >>> find = names_from("coati", {"coati.model": ["Kind"]})
     >>> find("Kind").__name__
     'Kind'
     """
+    modules = {name: module for module, names in places.items() for name in names}
 
     def __getattr__(name: str) -> object:  # noqa: N807 - it becomes the package's
-        if name not in places:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(import_module(places[name]), name)
+        value: object = getattr(import_module(modules[name]), name)
         # Found there from now on.
         setattr(sys.modules[package], name, value)
         return value

@@ -6,14 +6,11 @@ import errno
 import os
 import sqlite3
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.errors import ArchiveError, ConfigError, WriteError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # No room, no room for this user, larger than a file may be.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

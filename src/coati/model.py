@@ -1,4 +1,4 @@
-"""The nouns: what a page holds, what a strategy asks for, what came of it.
+"""The nouns: what a page holds, what a strategy requests, and the outcome.
 
 They are plain values. Drivers make outcomes, strategies make requests, and nothing here reads a clock, a
 socket or a file.
@@ -38,14 +38,14 @@ class OutcomeKind(StrEnum):
 
 
 class Method(StrEnum):
-    """How a URL is asked for; each costs one request."""
+    """How a URL is requested; each costs one request."""
 
     GET = "GET"
     HEAD = "HEAD"
 
 
 class Link(NamedTuple):
-    """A URL found on a page, and where on the page it stood.
+    """A URL found on a page, and its place there.
 
     ``tag_path`` runs from ``html`` to the link element; each token is the tag with its classes and id
     (``ul.menu wide#top``). ``anchor`` is the link's text, ``context`` the text of the element around it.
@@ -77,15 +77,15 @@ CELL_MARK: Final = " | "
 
 
 class PageLinks(Protocol):
-    """The links of a page: every URL at once, the rest of a link when somebody asks for it.
+    """The links of a page: every URL at once, the rest of a link when it is needed.
 
     On a typical page nearly all links are known already. Their tag paths and texts would cost more than
-    everything else that a crawler does with a page, so nobody builds them.
+    everything else that a crawler does with a page, so they are not built.
     """
 
     @property
     def urls(self) -> Sequence[str]:
-        """The links' URLs in document order; one may stand more than once."""
+        """The links' URLs in document order; one may occur more than once."""
 
     @property
     def title(self) -> str:
@@ -95,7 +95,7 @@ class PageLinks(Protocol):
         """Return the link at this position of ``urls``, whole."""
 
     def nearby_text(self, index: int) -> NearbyText:
-        """Return what names the link at this position; asked for only where a run is recorded."""
+        """Return what names the link at this position; called only where a run is recorded."""
 
 
 class LinkList:
@@ -155,7 +155,7 @@ class Page:
 
     ``links`` holds what the rules of the run admit; `NO_LINKS` in the answer to a HEAD. ``facts`` are what
     the extractors of the run found. ``out_links`` are the hashes (`coati.web.urls.url_hash`) of all links
-    that are there now, known ones included, in rising order; None where the strategy did not ask for them,
+    that are there now, known ones included, in rising order; None where the strategy does not need them,
     and for some only those that an API listed before (`coati.readers.listed_links`).
     ``relevant``: the page itself is what the user wants (the goal of the run holds for its facts), and counts
     as a target.
@@ -220,12 +220,12 @@ class Failure:
 
 
 AT_THE_END: Final = math.inf
-"""A time for `Deferred.until`: when nothing else is left to ask for."""
+"""A time for `Deferred.until`: when nothing else is left to request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """An outage, which says nothing about the URL: it waits again, and is asked from ``until`` on."""
+    """An outage, which says nothing about the URL: it waits, and may be requested again from ``until`` on."""
 
     kind: ClassVar[OutcomeKind] = OutcomeKind.DEFERRED
     status: int
@@ -236,7 +236,7 @@ class Deferred:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not asked for, because robots.txt, the scope or another rule forbids it; it cost no request."""
+    """Not requested, because robots.txt, the scope or another rule forbids it; it cost no request."""
 
     kind: ClassVar[OutcomeKind] = OutcomeKind.REFUSED
     reason: str
@@ -258,16 +258,16 @@ class Settlement(NamedTuple):
 
 
 class Hosts(Protocol):
-    """Which hosts may be asked at the time of a choice; a driver passes it to ``choose``."""
+    """Which hosts may get a request at the time of a choice; a driver passes it to ``choose``."""
 
     def ready(self, host: str) -> bool:
-        """Tell whether a host may be asked now."""
+        """Tell whether a host may get a request now."""
 
-    def woken(self) -> Sequence[str]:
-        """Return the hosts that were not ready when asked about, and are now; each once.
+    def take_ready(self) -> Sequence[str]:
+        """Return, once each, the hosts that `ready` said were not ready, and that are now.
 
         A strategy over many hosts lets those sleep that are not ready, and wakes these. Which hosts sleep is
-        not part of its state: a restored strategy takes all for awake, and asks.
+        not part of its state: a restored strategy takes all for awake, and checks.
         """
 
 
@@ -275,9 +275,9 @@ class _EveryHost:
     def ready(self, host: str) -> bool:
         return True
 
-    def woken(self) -> Sequence[str]:
+    def take_ready(self) -> Sequence[str]:
         return ()
 
 
 EVERY_HOST: Final[Hosts] = _EveryHost()
-"""Any host may be asked at any time: what drivers without a clock pass."""
+"""Any host may get a request at any time: what drivers without a clock pass."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from coati.errors import CoatiError, ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 ONLY_IN_MAIN = (
     "what a script or a notebook defines is unknown to other processes: put it into a file of its own, such"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -40,13 +41,13 @@ class StopReason(StrEnum):
 
     @property
     def resumable(self) -> bool:
-        """Whether it makes sense to resume the run: something was left that could be asked for."""
+        """Whether it makes sense to resume the run: something was left to request."""
         return self not in {StopReason.FINISHED, StopReason.START_UNREACHABLE, StopReason.REFUSED}
 
     @property
-    def words(self) -> StopWords:
-        """What people are told about it."""
-        return StopWords(self.value, *_SENTENCES[self])
+    def text(self) -> StopText:
+        """What to say to people about it."""
+        return StopText(self.value, *_SENTENCES[self])
 
     @classmethod
     def of_limit(cls, limit: Limit) -> StopReason:
@@ -54,8 +55,8 @@ class StopReason(StrEnum):
         return cls(limit.value)
 
 
-class StopWords(NamedTuple):
-    """What people are told about the end of a run: briefly, in a sentence, and what to do next."""
+class StopText(NamedTuple):
+    """What to say to people about the end of a run: briefly, in a sentence, and what to do next."""
 
     brief: str
     sentence: str
@@ -64,6 +65,9 @@ class StopWords(NamedTuple):
 
 STOPPED_AT_START: Final = frozenset({StopReason.REFUSED, StopReason.START_UNREACHABLE})
 """The reasons of runs that got nothing."""
+
+FAILED_STARTS: Final = STOPPED_AT_START | {StopReason.RATE_LIMITED}
+"""Where nothing came of these but the answer that ended them, trying again means beginning again."""
 
 _EARLIER_WORDS: Final = {
     "nothing left to ask for": StopReason.FINISHED,
@@ -122,55 +126,126 @@ _SENTENCES: Final = {
 }
 
 ENGINE_TROUBLE: Final = {
-    StopReason.START_UNREACHABLE: StopWords(
+    StopReason.START_UNREACHABLE: StopText(
         "the search engine gave no usable response",
         "The search engine gave no usable response.",
         "Check its URL and settings, or name another engine with --search.",
     ),
-    StopReason.REFUSED: StopWords(
+    StopReason.REFUSED: StopText(
         "the search engine refuses us",
         "The search engine answered that it does not want this query.",
         "Check its key and its settings (a SearXNG server must allow the format json in its settings.yml), or"
         " name another one with --search.",
     ),
-    StopReason.RATE_LIMITED: StopWords(
+    StopReason.RATE_LIMITED: StopText(
         "the search engine asks for a pause",
         "The search engine asked for a longer pause than one run waits.",
         f"Wait a few hours. {RESUME}",
     ),
 }
-"""What people are told of a search that got nothing from its engine."""
+"""What to say of a search that got nothing from its engine."""
 
 
-def words_for_search(queries_waiting: int, gave_up_after: int) -> StopWords | None:
-    """Return the words for a search that could do more though nothing may be requested; None for all others.
+RUNNING: Final = StopText(
+    "it is still running",
+    "The run is still running; this report shows its state when the report was written.",
+)
+NOT_RECORDED: Final = StopText(
+    "no reason was recorded",
+    "It ended without a recorded reason; everything that was counted is saved.",
+    RESUME,
+)
+CYCLE_FINISHED: Final = StopText(
+    "the last cycle was finished",
+    "The last cycle was finished.",
+    "The next cycle visits pages again: run the same command, or use --every.",
+)
+SEARCH_FINISHED: Final = StopText(
+    StopReason.FINISHED.value,
+    "Every query and every page that it wanted to check was requested.",
+)
+
+# What to say of a run that got nothing from its start page.
+FORBIDDEN_START: Final = StopText(
+    "robots.txt forbids the start page",
+    "The site's robots.txt does not allow crawlers to request the start page.",
+    "--dry-run shows the rules. Ask the site's owner for permission (--contact tells them who you are).",
+)
+ALLOW_PRIVATE: Final = "To allow it, add --limits allow_private=true."
+PRIVATE_START: Final = StopText(
+    "the start URL is in a private network",
+    "The host of the start URL is in a private network, which Coati does not request by default.",
+    ALLOW_PRIVATE,
+)
+NO_ROBOTS_TXT: Final = StopText(
+    "the site's robots.txt could not be read",
+    "The server failed or did not respond to the request for robots.txt, and without it nothing may be"
+    " requested. This is an outage, not a ban.",
+    "Wait a few hours, then run the same command.",
+)
+LOGIN_REQUIRED: Final = StopText(
+    "the site requires a login",
+    "The site requires a login (401) for the start page.",
+    "If you have access, use --user NAME with --password-file FILE, --header 'Authorization: ...' or"
+    " --cookies.",
+)
+START_REFUSED: Final = StopText(
+    StopReason.REFUSED.value,
+    "The server forbids the start page (403).",
+    "If it opens in your browser, try --cookies or --header with what the browser sends. Otherwise ask the"
+    " site's owner for permission (--contact tells them who you are).",
+)
+
+
+def redirected_start(url: str) -> StopText:
+    """Return the text for a start page that redirects to another site."""
+    return StopText(
+        "the start page redirects to another site",
+        f"The start page redirects to another site: {url}.",
+        f"Start there: coati crawl {shlex.quote(url)}",
+    )
+
+
+def strategy_left_site(url: str) -> StopText:
+    """Return the text for a strategy that requested another site, which no strategy of ours does."""
+    return StopText(
+        "the strategy requested another site",
+        f"The strategy requested {url}, which is outside the site or the chosen part of it. It got nothing"
+        " else.",
+        "A strategy may request the start URLs, links of the pages that it observes, and where these redirect"
+        " to. If it should leave the site, use --scope any.",
+    )
+
+
+def text_for_search(queries_waiting: int, gave_up_after: int) -> StopText | None:
+    """Return the text for a search that could do more though nothing may be requested; None for all others.
 
     ``queries_waiting`` and ``gave_up_after`` are those of `coati.discovering.searching.Discovered`.
     """
     if gave_up_after:
         last = format_count(gave_up_after, "request")
-        return StopWords(
+        return StopText(
             f"the last {last} found no repository",
             f"It gave up, because the last {last} found no repository.",
             _larger("--patience"),
         )
     if queries_waiting:
         left = format_count(queries_waiting, "query is", "queries are")
-        return StopWords(
-            f"{StopReason.FINISHED.value}, and no engine may be asked more often",
-            f"It asked its search engines as often as it may, and {left} left.",
+        return StopText(
+            f"{StopReason.FINISHED.value}, and no engine takes more queries",
+            f"It sent its search engines as many queries as it may, and {left} left.",
             _larger("--max-queries"),
         )
     return None
 
 
-def words_for(reason: str) -> StopWords:
-    """Return the words for a reason as a log has it; an unknown one stays as it is.
+def text_for(reason: str) -> StopText:
+    """Return the text for a reason as a log has it; an unknown one stays as it is.
 
-    >>> words_for("budget of requests reached").brief
+    >>> text_for("budget of requests reached").brief
     'the limit of requests was reached'
     """
     try:
-        return StopReason(reason).words
+        return StopReason(reason).text
     except ValueError:
-        return StopWords(reason, f"It ended: {reason}.", RESUME)
+        return StopText(reason, f"It ended: {reason}.", RESUME)

@@ -97,6 +97,15 @@ def format_seconds(seconds: float) -> str:
     return " ".join(f"{count} {unit}" for count, unit in parts[:2] if count or len(parts) == 1)
 
 
+def format_delay(seconds: float) -> str:
+    """Write a short duration with its fraction, such as what passes between two requests.
+
+    >>> format_delay(0.5), format_delay(4.0), format_delay(90)
+    ('0.5 s', '4 s', '1 min 30 s')
+    """
+    return f"{seconds:.3g} s" if seconds < 60 else format_seconds(seconds)  # noqa: PLR2004 - a minute
+
+
 def format_count(number: int, noun: str = "", nouns: str = "") -> str:
     """Write a number with its noun.
 

@@ -188,7 +188,7 @@ def test_the_digest_follows_additions(tmp_path: Path) -> None:
     assert digest(folder) == second
 
 
-def test_records_go_on_in_the_next_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_continue_in_the_next_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(volumes, "MAX_VOLUME_BYTES", 600)
     folder = make(tmp_path / "a")
     with Archive.open(folder) as archive:

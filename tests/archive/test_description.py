@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, meta: ArchiveMeta) -> None
     [
         ("format = 2", "format = 3", "its format is 3, and this version of Coati reads 2"),
         ("start_url", "start-url", "unknown key 'start-url'"),
-        ('name = "example"', "name = 3", "3 should be a text"),
+        ('name = "example"', "name = 3", "3 should be a string"),
         ("[types]", "[typen]", "unknown key 'typen'"),
         ("extensions = []", "extensions = 'x'", "should be a list"),
         ("format = 2", "format = ", "Invalid value"),
@@ -46,7 +46,7 @@ def test_a_bad_description_says_what_is_wrong(tmp_path: Path, old: str, new: str
     assert said in str(caught.value)
 
 
-def test_octets_that_are_no_text_are_an_error(tmp_path: Path) -> None:
+def test_octets_that_are_not_text_are_an_error(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ArchiveError, match="cannot be read"):
         read_description(tmp_path)

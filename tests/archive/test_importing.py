@@ -9,7 +9,7 @@ import pytest
 from coati.archive.archive import Archive
 from coati.archive.importing import ImportOptions, ImportSummary, import_source
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import DamagedPart, Progress, Report, SiteSource
+from coati.archive.sources.source import DamagedPart, ProgressCallback, Report, SiteSource
 from coati.errors import ArchiveError, UsageError
 from tests.archive.samples import META, SITE, Reports, make, page
 
@@ -25,7 +25,7 @@ class Given:
     def meta(self) -> ArchiveMeta:
         return META
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         for done, item in enumerate(self._items, start=1):
             if isinstance(item, BaseException):
                 raise item

@@ -28,7 +28,7 @@ def test_links_of_the_site_that_have_no_answer_are_found(tmp_path: Path) -> None
     assert outside.refreshes == 0
 
 
-def test_a_link_that_a_crawl_would_not_follow_is_no_gap(tmp_path: Path) -> None:
+def test_a_link_that_a_crawl_would_not_follow_is_not_a_gap(tmp_path: Path) -> None:
     links = ("/a.png", "http://other.test/", "mailto:x@y.test", "/b.zip")
     text = "".join(f'<a href="{link}">x</a>' for link in links)
     meta = ArchiveMeta("x", ROOT, None, blocked_extensions=frozenset({"zip"}))

@@ -100,7 +100,7 @@ def test_an_index_is_rebuilt_around_damage(tmp_path: Path) -> None:
         assert archive.body("http://example.test/data.csv") == SITE[2].body
 
 
-def test_a_rebuild_that_was_interrupted_is_no_hindrance(tmp_path: Path) -> None:
+def test_a_rebuild_that_was_interrupted_is_not_a_hindrance(tmp_path: Path) -> None:
     folder = make(tmp_path / "a")
     shutil.copy(folder / INDEX, folder / (INDEX + ".new"))
     assert rebuild_index(folder).records == len(SITE)

@@ -111,7 +111,7 @@ def test_bodies_in_another_order_and_shared_ones_are_found(tmp_path: Path) -> No
     ("line", "said"),
     [
         ("http://small.test/x", "1 columns instead of 7"),
-        ("not a url\t200\ttext/html\t6\thtml\t\t", "not a web address"),
+        ("not a url\t200\ttext/html\t6\thtml\t\t", "not a URL"),
         ("http://small.test/x\tok\ttext/html\t6\thtml\t\t", "ok"),
         ("http://small.test/x\t2000\ttext/html\t6\thtml\t\t", "out of range"),
         ("http://small.test/x\t200\ttext/html\t-6\thtml\t\t", "out of range"),
@@ -169,7 +169,7 @@ def test_names_in_the_tar_file_reach_no_path(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("evil*"))
 
 
-def test_links_and_devices_in_the_tar_file_are_no_bodies(tmp_path: Path) -> None:
+def test_links_and_devices_in_the_tar_file_are_not_bodies(tmp_path: Path) -> None:
     folder = make(tmp_path)
     with tarfile.open(folder / "bodies.tar.xz", "w:xz") as file:
         member = tarfile.TarInfo("000000.html")

@@ -87,7 +87,7 @@ def test_a_table_that_is_cut_off_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["0|0", "x|0"])
-def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_not_a_row_is_named(tmp_path: Path, line: str) -> None:
     folder = write_tables(write_news(tmp_path), {"events.tsv.gz": ["0|0|+0|-", line]})
     with pytest.raises(ArchiveError, match="line 2 is cut off or has fewer than 4 columns"):
         imported(folder)
@@ -95,5 +95,5 @@ def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str) -> None:
 
 def test_pages_without_an_address_are_refused(tmp_path: Path) -> None:
     folder = write_tables(write_news(tmp_path), {"pages.tsv": ["0|news.test|front|mailto:x"]})
-    with pytest.raises(ArchiveError, match="without a web address"):
+    with pytest.raises(ArchiveError, match="without a URL"):
         imported(folder)

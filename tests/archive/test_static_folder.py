@@ -89,7 +89,7 @@ def test_links_are_followed_inside_the_folder_only(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
+def test_what_is_not_a_file_is_not_opened(tmp_path: Path) -> None:
     make(tmp_path / "s", {"a.html": b"<p>"})
     os.mkfifo(tmp_path / "s" / "pipe")
     records, _ = read(tmp_path / "s")
@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pyt
     assert "Permission denied" in damaged.reason
 
 
-def test_names_that_are_no_text_have_an_address(tmp_path: Path) -> None:
+def test_names_that_are_not_text_have_an_address(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / os.fsdecode(b"caf\xe9.html")).write_bytes(b"<p>")
     records, _ = read(tmp_path / "s")

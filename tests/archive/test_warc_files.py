@@ -70,7 +70,7 @@ def test_addresses_in_angle_brackets_are_wgets(tmp_path: Path) -> None:
     assert urls(records) == ["a"]
 
 
-def test_what_is_no_answer_of_the_web_is_passed_over(tmp_path: Path) -> None:
+def test_what_is_not_a_response_of_the_web_is_skipped(tmp_path: Path) -> None:
     octets = packed(
         [
             warc("warcinfo", None, b"software: Wget\r\n", "application/warc-fields"),
@@ -373,7 +373,7 @@ def test_a_crawl_began_with_its_first_page_or_redirect(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "octets", [b"", b"junk\n", gzip.compress(b"junk\n", mtime=0), bytes(range(256)) * 20]
 )
-def test_what_is_no_warc_file_is_called_so(tmp_path: Path, octets: bytes) -> None:
+def test_what_is_not_a_warc_file_is_called_so(tmp_path: Path, octets: bytes) -> None:
     with pytest.raises(ArchiveError, match="it is empty, or no WARC file"):
         describe(octets, tmp_path)
 

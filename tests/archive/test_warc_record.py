@@ -94,7 +94,7 @@ def test_a_request_names_its_answer_and_each_record_is_named_by_a_random_uuid() 
         ("http://example.test//a", "//a"),
     ],
 )
-def test_a_request_asks_for_the_path_and_the_query_of_its_url(url: str, asked: str) -> None:
+def test_a_request_has_the_path_and_the_query_of_its_url(url: str, asked: str) -> None:
     member = write_member(Record(Entry(url, 200, "text/html", 1), body=b"x", sent=()))
     request, _ = ArchiveIterator(io.BytesIO(member.request + member.data))
     assert request.http_headers.statusline == f"{asked} HTTP/1.1"
@@ -122,7 +122,7 @@ def test_headers_come_back_as_served_though_the_body_is_decoded() -> None:
     assert other.http_headers.get_header("X-Crawl-Content-Encoding") == "gzip"
 
 
-def test_octets_that_are_no_text_survive_in_headers() -> None:
+def test_octets_that_are_not_text_survive_in_headers() -> None:
     served = (("X-Odd", b"caf\xe9".decode("utf-8", "surrogateescape")),)
     record = Record(Entry("http://example.test/", 200, "", 0), served, b"")
     reading = read_member(write_member(record).data)
@@ -186,11 +186,11 @@ def test_a_failed_fetch_is_a_metadata_record() -> None:
     assert reading.record == failure("http://example.test/x")
 
 
-def test_notes_of_tools_are_no_records() -> None:
+def test_notes_of_tools_are_not_records() -> None:
     assert read_member(write_warcinfo({"software": "coati\nfake: 1"})) is None
 
 
 @pytest.mark.parametrize("octets", [b"", b"garbage", b"\x1f\x8b\x08garbage", zlib.compress(b"x")])
-def test_garbage_is_no_member(octets: bytes) -> None:
+def test_garbage_is_not_a_member(octets: bytes) -> None:
     with pytest.raises(ValueError, match=r"WARC|ompress"):
         read_member(octets)

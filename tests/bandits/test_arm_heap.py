@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from coati.bandits.arm_heap import ArmHeap, luck
+from coati.bandits.arm_heap import ArmHeap, tie_breaker
 
 
 def test_the_best_is_that_of_a_search() -> None:
@@ -18,7 +18,7 @@ def test_the_best_is_that_of_a_search() -> None:
         else:
             score, second = chance.randrange(4) / 4, chance.randrange(3) / 4
             heap.put(arm, score, second)
-            held[arm] = (score, second, luck(arm, 3))
+            held[arm] = (score, second, tie_breaker(arm, 3))
         assert len(heap) == len(held)
         if held:
             best = max(held, key=held.__getitem__)
@@ -26,6 +26,6 @@ def test_the_best_is_that_of_a_search() -> None:
 
 
 def test_luck_differs_between_arms_and_seeds() -> None:
-    assert len({luck(arm, 1) for arm in range(10_000)}) == 10_000
-    first = [max(range(50), key=lambda arm: luck(arm, seed)) for seed in range(40)]
+    assert len({tie_breaker(arm, 1) for arm in range(10_000)}) == 10_000
+    first = [max(range(50), key=lambda arm: tie_breaker(arm, seed)) for seed in range(40)]
     assert len(set(first)) > 10

@@ -28,7 +28,7 @@ def awake(sites: int, **settings: float | bool) -> SiteChoice:
     return choice
 
 
-def test_every_site_is_tried_before_any_is_asked_again() -> None:
+def test_every_site_gets_a_request_before_any_gets_another() -> None:
     choice = awake(3)
     seen = []
     for _ in range(3):

@@ -35,7 +35,7 @@ def test_the_budget_is_kept_while_slices_are_out() -> None:
     assert (choice.requests, choice.limit(0.0)) == (25, Limit.REQUESTS)
 
 
-def test_slices_grow_with_what_a_site_was_asked() -> None:
+def test_slices_grow_with_the_requests_of_a_site() -> None:
     choice = SliceChoice(["a"], Budget(), SIZES)
     lengths, asked = [], 0
     for _ in range(5):

@@ -120,7 +120,7 @@ def test_much_damage_does_not_flood_the_screen(tmp_path: Path, capsys: Captured)
     [
         (["archive", "import", "nowhere", "out"], "there is nothing at nowhere"),
         (["archive", "import", "file", "out"], "neither a WARC file"),
-        (["archive", "import", "site", "out", "--start-url", "example.org"], "is not a web address"),
+        (["archive", "import", "site", "out", "--start-url", "example.org"], "is not a URL"),
         (["archive", "import", "site", "out", "--types", "tabels"], "did you mean 'tables'"),
         (["archive", "import", "site", "archived"], "--overwrite"),
         (["archive", "import", "broken.warc.gz", "out", "--start-url", ROOT], "no readable record"),

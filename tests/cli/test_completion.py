@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from coati.cli.completion_script import SHELLS
+from coati.cli.completion import SHELLS
 from coati.cli.main import COMMANDS
 from coati.cli.main import coati as program
 from tests.cli.commands import Coati, coati

@@ -1,4 +1,4 @@
-"""``coati crawl`` as a user meets it: what it says, where things land, how it ends and goes on."""
+"""``coati crawl`` as a user meets it: what it says, where things land, how it ends and continues."""
 
 import json
 import re
@@ -468,6 +468,8 @@ def test_a_dry_run_fetches_two_things_and_leaves_nothing(coati: Coati, tmp_path:
     assert told["crawl_delay"] == 0.1
     assert told["groups"][0]["examples"] == [site.base + "/a"]
     assert "1 skipped: robots.txt" in words.out
+    assert "0.1 s, as robots.txt asks" in words.out
+    assert re.search(r"a page, status 200, \d+ B\n", words.out)
     assert "html > body > ul > li > a" in words.out
     assert list(tmp_path.iterdir()) == []
 
@@ -611,7 +613,7 @@ def test_the_order_of_addresses_makes_no_other_run(coati: Coati) -> None:
         said = coati("crawl", *starts[::-1], "--out", "run", "--max-requests", 2)
         assert said.code == 0
         assert "is ignored" not in said.err
-        # It goes on as it began, from the snapshot.
+        # It continues as it began, from the snapshot.
         assert [path for path in site.paths if path != "/robots.txt"] == ["/", "/a"]
     assert tomllib.loads(Path("run/run.toml").read_text(encoding="utf-8"))["urls"] == list(starts)
 

@@ -165,17 +165,17 @@ def test_a_quota_of_queries_and_then_more_of_it(coati: Coati, web: tuple[Path, P
     said = coati(*how(web, "--out", "rain", "--max-queries", 1))
     assert said.code == 0
     assert "continue with a larger --max-queries" in said.err
-    assert "Stopped: nothing was left to request, and no engine may be asked more often." in said.out
+    assert "Stopped: nothing was left to request, and no engine takes more queries." in said.out
     assert _queries("rain") == 1
     report = Path("rain/report.html").read_text(encoding="utf-8")
-    assert "It asked its search engines as often as it may" in report
+    assert "It sent its search engines as many queries as it may" in report
     assert "run the same command with a larger --max-queries" in report
     assert "All known URLs" not in report
     more = coati("discover", "rain", "--max-queries", 100, "--quiet", "--format", "json")
     assert lines_of(more.out)[-1]["repositories"] == len(ALL)
     assert _queries("rain") > 1
     report = Path("rain/report.html").read_text(encoding="utf-8")
-    assert "It asked its search engines as often as it may" not in report
+    assert "It sent its search engines as many queries as it may" not in report
     assert "Every query and every page that it wanted to check was requested." in report
 
 
@@ -321,10 +321,10 @@ def test_no_results(coati: Coati) -> None:
         (["discover", "rain", "--search", "nobody"], "unknown search engine 'nobody'"),
         (["discover", "rain", "--search", "local"], "write local=INDEX"),
         (["discover", "rain", "--search", "local=nowhere"], "there is no search index in nowhere"),
-        (["discover", "rain", "--search", "searxng=x"], "not the address of a server"),
+        (["discover", "rain", "--search", "searxng=x"], "not the URL of a server"),
         (["discover", "rain", "--search", "nothing:There"], "cannot be imported"),
         (["search", "index", "nowhere", "--out", "index"], "there is no archive in nowhere"),
-        (["search", "ask", "nowhere", "rain"], "there is no search index in nowhere"),
+        (["search", "query", "nowhere", "rain"], "there is no search index in nowhere"),
         (["crawl", "http://a.test/", "--strategy", "dsdd"], "use `coati discover`"),
     ],
 )
@@ -355,11 +355,11 @@ def test_the_folder_of_a_crawl(coati: Coati) -> None:
 def test_search_index_and_ask(coati: Coati, web: tuple[Path, Path, Path]) -> None:
     said = coati("search", "index", web[0].parent / "web", "--out", "mine", "--format", "json")
     assert said.json["pages"] > 20
-    asked = coati("search", "ask", "mine", "rain", "--format", "json")
+    asked = coati("search", "query", "mine", "rain", "--format", "json")
     assert lines_of(asked.out)[0]["url"]
-    links = coati("search", "ask", "mine", REPOSITORIES[1], "--backlinks", "--format", "json")
+    links = coati("search", "query", "mine", REPOSITORIES[1], "--backlinks", "--format", "json")
     assert {line["url"] for line in lines_of(links.out)} >= {REPOSITORIES[0], "http://hub.test/list.html"}
-    assert coati("search", "ask", "mine", "zzzz").err == "Nothing found.\n"
+    assert coati("search", "query", "mine", "zzzz").err == "Nothing found.\n"
     assert "searxng=URL" in coati("search", "engines").out
 
 

@@ -166,7 +166,7 @@ def test_an_engine_that_wanted_a_pause_is_asked_again(
         said = coati("discover", *again, *(how if len(again) > 1 else ("--quiet",)), "--format", "json")
     assert said.code == 0
     *_, summary = lines_of(said.out)
-    assert summary["words"] == "rain data"
+    assert summary["topic"] == "rain data"
     assert summary["repositories"] == 2
 
 
@@ -174,7 +174,7 @@ def test_a_word_that_is_also_a_folder(coati: Coati, engine: Script) -> None:
     how = ("--search", search(engine), *ONCE, *QUICK)
     coati("discover", "rain data", *how, "--out", "rain")
     said = coati("discover", "rain", *how, "--out", "other", "--format", "json")
-    assert lines_of(said.out)[-1]["words"] == "rain"
+    assert lines_of(said.out)[-1]["topic"] == "rain"
     assert Path("other/repositories.csv").is_file()
     mixed = coati("discover", "./rain", *how, "--out", "third")
     assert mixed.code == 2

@@ -1,4 +1,4 @@
-"""Sites that do not let ``coati discover`` read them: the search goes on, and says what it could not read."""
+"""Sites that do not let ``coati discover`` read them: the search continues, and names the unread."""
 
 from __future__ import annotations
 

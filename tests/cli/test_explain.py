@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +116,9 @@ def test_a_file_behind_redirects_names_the_page_that_it_was_found_on(tmp_path: P
         f"found by:     a redirect from {START}2\n  found on:     {START}\n  link text:    The table" in said
     )
     assert told(folder, "/round")["found"]["redirected_from"]
+    # Nothing leads to itself.
+    assert told(folder, "/round")["leads_to"] == [f"{START}about"]
+    assert told(folder, "/circle")["leads_to"] == [f"{START}round", f"{START}about"]
 
 
 @pytest.mark.parametrize(
@@ -147,6 +153,7 @@ def test_a_waiting_link_says_what_its_like_have_brought(folder: Path) -> None:
     assert answer["found"]["found_on"] == f"{START}page"
     assert answer["siblings"]["followed"] == 3
     assert answer["siblings"]["waiting"] == 6
+    assert answer["because"] == "It is known but was not requested: its turn had not come."
     assert answer["strategy"] == "bfs"
 
 
@@ -278,12 +285,13 @@ def test_scent_gives_its_reasons_for_a_link_that_waits(scented: Path) -> None:
     reasons = answer["reasons"]
     assert len(reasons) == 5
     assert any(
-        "(ul.more > li > a) brought 0.0 files per page in 1 visit" in each["words"] for each in reasons
+        "(ul.more > li > a) led to about 0.0 files per page in 1 visit" in each["words"] for each in reasons
     )
     strengths = [abs(each["contribution"]) for each in reasons]
     assert strengths == sorted(strengths, reverse=True)
     lines = in_words(scented, "/more/8")
-    assert lines[0].startswith(f"score now:    {answer['score']:.3f} in total")
+    assert lines[0] == f"score now:    {answer['score']:.3f}. Change of the score by each reason:"
+    assert answer["because"].endswith("scent expected more from other links.")
     assert [line.endswith(each["words"]) for line, each in zip(lines[1:], reasons, strict=True)] == [True] * 5
 
 
@@ -314,6 +322,29 @@ def test_scent_explains_what_is_requested_after_an_outage_by_its_first_choice(tm
     assert "cause" not in first
     assert again["cause"].startswith("an earlier choice")
     assert again["cause"] in as_text(folder, "/page")
+
+
+def test_what_the_sweep_chose_was_not_decided_by_the_score(tmp_path: Path) -> None:
+    pages = [f"{START}{letter}/{other}/page.html" for letter in "abcdefghij" for other in "uvwxyz"]
+    links = "".join(f"<nav><a href={url}>{url.split('/')[3]}</a></nav>" for url in pages)
+    site = {START: Response.page(links), **dict.fromkeys(pages, Response.page("<p>Nothing"))}
+    run = MadeRun(tmp_path / "run", Site(START, site), "scent")
+    run.steps()
+    with closing(sqlite3.connect((folder := run.finish()) / "run.sqlite")) as connection:
+        rows = connection.execute("SELECT url, label FROM requests JOIN groups USING (arm)").fetchall()
+    swept, scored = (
+        next(url for url, label in rows if ("(sweep)" in label) is each) for each in (True, False)
+    )
+    answer, lines = told(folder, swept), as_text(folder, swept)
+    assert answer["score_decided"] is False
+    cause = "the sweep: folders that were not visited yet, since all links promise little; not the score"
+    assert answer["requests"][0]["cause"] == cause
+    assert re.search(rf"by: +{cause}\n +\d+ requests in this run", lines)
+    assert "with score" not in lines
+    assert f"score then:   {answer['score']:.3f}, which did not decide. Change of the score" in lines
+    answer, lines = told(folder, scored), as_text(folder, scored)
+    assert answer["score_decided"] is True
+    assert f"score then:   {answer['score']:.3f}. Change of the score" in lines
 
 
 def test_a_start_url_is_called_one(scented: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import signal
 import sqlite3
 from collections.abc import Iterator
@@ -175,7 +176,7 @@ def test_hosts_that_do_not_answer_and_wrong_lines_stop_nothing(coati: Coati, add
     said = coati("harvest", addresses, "--types", "data", "--max-requests", 40, "--delay", 0, "--out", "out",
                  "--exclude-hosts", "excluded.txt", "--host-budget", 15, "--limits", "retries=0")  # fmt: skip
     assert said.code == 0, said.err
-    assert "Left out: line 6: 'this is not an address' is not a web address" in said.err
+    assert "Left out: line 6: 'this is not an address' is not a URL" in said.err
     assert "1 URL occurred more than once in the list" in said.err
     assert "Without http:// or https://, and so requested over https: 1 URL." in said.err
     assert "the start page could not be reached" in said.out
@@ -286,7 +287,30 @@ def test_the_function_does_what_the_command_does(server: SiteServer, tmp_path: P
     assert (more_pages.resumed, more_pages.totals.requests) == (True, 12)
 
 
-def test_a_signal_from_outside_stops_all_sites(server: SiteServer, tmp_path: Path) -> None:
+def test_progress_is_told_now_and_then_and_at_the_end_and_counts_everything(
+    server: SiteServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is told in between depends on the time.
+    monkeypatch.setattr("coati.harvesting.files_harvest.PROGRESS_SECONDS", math.inf)
+    told: list[coati_package.Progress] = []
+    urls = [f"{server.sites[0].start_url}none", *(site.start_url for site in server.sites[1:])]
+    for most in (30, 50):
+        done = coati_package.harvest(
+            urls, out=tmp_path / "out", types="data", delay=0, on_progress=told.append, max_requests=most
+        )
+        assert isinstance(done, coati_package.FilesHarvested)
+        runs = [coati_package.open_run(done.folder / "sites" / site.site).summary for site in done.sites]
+        first, last = told
+        assert first.requests < last.requests == sum(run.requests for run in runs) == most
+        assert last.pages == sum(run.pages for run in runs) > 0
+        assert last.failures == sum(run.failures for run in runs) > 0
+        told.clear()
+
+
+def test_a_signal_from_outside_stops_all_sites(
+    server: SiteServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coati.harvesting.files_harvest.PROGRESS_SECONDS", 0.0)
     stop = coati_package.StopSignal()
 
     def fifth(progress: coati_package.Progress) -> None:

@@ -1,4 +1,4 @@
-"""``coati crawl`` killed at fifty moments: what it counted is there, and it goes on as if nothing had been.
+"""``coati crawl`` killed at fifty moments: what it counted is there, and it continues as if nothing had been.
 
 The moments are spread over starting up, restoring and crawling. The command runs in a process of its own, and
 the site is asked over HTTP with some latency, so that most kills meet a request in flight. Some of these

@@ -1,4 +1,4 @@
-"""What is said while a crawl goes on."""
+"""What is said while a crawl runs."""
 
 import os
 import pty

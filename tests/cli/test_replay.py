@@ -207,7 +207,7 @@ def test_out_holds_traces_results_and_curves(archive: Path, tmp_path: Path) -> N
         (["--types", "tabels"], ConfigError, "did you mean 'tables'"),
         (["--types", ""], ConfigError, "no target types given"),
         (["--start-url", "http://tiny.test/nowhere"], UsageError, "not in the archive"),
-        (["--start-url", "tiny"], UsageError, "not a web address"),
+        (["--start-url", "tiny"], UsageError, "not a URL"),
     ],
 )
 def test_wrong_input_is_refused_with_the_reason(

@@ -122,7 +122,7 @@ def test_a_user_may_be_for_another_host(coati: Coati, site: Script, other: Scrip
         (("--user", "jo", "--password-file", "missing.txt"), "No such file"),
         (("--user", "jo", "--password-file", "."), "Is a directory"),
         (("--user", "jo", "--password-file", "empty.txt"), "no password in its first line"),
-        (("--user", "jo", "--password-file", "latin.txt"), "not a text in UTF-8"),
+        (("--user", "jo", "--password-file", "latin.txt"), "not text in UTF-8"),
         (("--user", "http://[ jo", "--password-file", "pass.txt"), "needs a host"),
     ],
 )

@@ -46,12 +46,12 @@ def test_a_strategy_that_asks_for_another_site_is_told_so(coati: Coati) -> None:
     Path("leaving.py").write_text(ELSEWHERE, encoding="utf-8")
     said, report = crawl(coati, {"/": page("/a.csv")}, "--strategy", "leaving:elsewhere")
     assert said.code == 4
-    assert "the strategy asks for another site" in said.out
-    assert "asked for http://elsewhere.example/data/, which is outside the site" in said.err
+    assert "the strategy requested another site" in said.out
+    assert "requested http://elsewhere.example/data/, which is outside the site" in said.err
     assert "use --scope any" in said.err
     assert "redirects" not in said.out
-    assert "The strategy asked for http://elsewhere.example/data/" in report
-    assert "ended: the strategy asks for another site" in coati("show", "run").out
+    assert "The strategy requested http://elsewhere.example/data/" in report
+    assert "ended: the strategy requested another site" in coati("show", "run").out
 
 
 def test_a_robots_file_that_fails_is_no_ban(coati: Coati) -> None:

@@ -106,7 +106,7 @@ HARVEST = "harvest pages.txt --types data"
         ("learn pages --data bytes.txt --other text.txt --out model", "line 1: not a JSON object"),
         ("learn pages --data broken.gz --other text.txt --out model", "cannot be read after line 0"),
         ("harvest empty.txt --types data", "holds no address"),
-        ("harvest bytes.txt --types data", "is not a web address"),
+        ("harvest bytes.txt --types data", "is not a URL"),
         ("harvest folder --types data", "there is no harvest in folder"),
         ("harvest nowhere --types data", "No such file or directory"),
         ("harvest --from run --types data", "not the folder of a discovery"),
@@ -151,7 +151,7 @@ HARVEST = "harvest pages.txt --types data"
         ("archive import folder folder/archive --layout folder", "lies in the folder that is imported"),
         ("archive import site.warc.gz run", "already exists and is not an archive"),
         ("archive import site.warc.gz text.txt/archive", "Not a directory"),
-        ("archive import site.warc.gz new --start-url nonsense", "is not a web address"),
+        ("archive import site.warc.gz new --start-url nonsense", "is not a URL"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(desk: Coati, command: str, complaint: str) -> None:
@@ -174,7 +174,7 @@ def test_a_topic_is_no_folder_where_another_is_named(desk: Coati) -> None:
     options = ("--search", "local=index", "--archive", "archive", "--offline", "--quiet", "--format", "json")
     assert desk("discover", "rain", *options).json["folder"] == "rain"
     again = desk("discover", "rain", *options, "--out", "other").json
-    assert (again["folder"], again["resumed"], again["words"]) == ("other", False, "rain")
+    assert (again["folder"], again["resumed"], again["topic"]) == ("other", False, "rain")
     assert desk("discover", "rain", *options).json["resumed"]
 
 
@@ -196,7 +196,7 @@ def test_an_index_without_its_tables(desk: Coati) -> None:
     Path("bare").mkdir()
     with closing(sqlite3.connect("bare/index.sqlite")) as database:
         database.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};")
-    for command in ("search ask bare rain", "discover rain --search local=bare"):
+    for command in ("search query bare rain", "discover rain --search local=bare"):
         said = desk(*command.split())
         assert (said.code, "is not a search index (no such table" in said.err) == (2, True)
 

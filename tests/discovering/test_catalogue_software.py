@@ -3,7 +3,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from coati.discovering.catalogue_software import Software, software_of
+from coati.discovering.catalogue_software import CatalogueSoftware, software_of
 from coati.model import LinkList, Method, Page, Request
 from coati.runs.fetched import Fetched
 from coati.runs.layout import Layout
@@ -34,5 +34,5 @@ def test_the_software_of_a_site_is_told_from_the_pages_that_were_kept(tmp_path: 
         found = software_of(tmp_path / "run", connection, "data.test")
         assert "CKAN" in found.title
         assert found.api.startswith("http://www.data.test/")
-        assert software_of(tmp_path / "run", connection, "plain.test") == Software()
-        assert software_of(tmp_path / "run", connection, "nobody.test") == Software()
+        assert software_of(tmp_path / "run", connection, "plain.test") == CatalogueSoftware()
+        assert software_of(tmp_path / "run", connection, "nobody.test") == CatalogueSoftware()

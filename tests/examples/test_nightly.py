@@ -68,7 +68,7 @@ def _ask_duckdb(folder: Path, changes: list[tuple[str]], files: Sequence[tuple[s
         assert database.execute("SELECT what FROM changes").fetchall() == changes
 
 
-def test_a_folder_without_a_list_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_list_is_reported(tmp_path: Path) -> None:
     done = night(tmp_path)
     assert done.returncode == 2
     assert "sites.txt" in done.stderr

@@ -99,7 +99,7 @@ def test_a_run_is_explained_in_another_folder_by_its_log(
         ("coati.model:EVERY_HOST", "must be a class or a function"),
     ],
 )
-def test_a_wrong_path_is_told(path: str, message: str) -> None:
+def test_a_wrong_path_is_reported(path: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         strategy_row(path)
 
@@ -157,11 +157,11 @@ class Short(ShallowFirst):
         ("Failing", "this error comes from your own code: "),
         ("Chatty", "choose returned 'whatever comes': it must be a Request, a Later or None"),
         ("Silent", "observe returned None: it must return the rewards that became final, or ()"),
-        ("Shouting", "asked by the method 'GET': it must be a Method, such as Method.GET"),
-        ("Short", "asked for '/data.csv': it must be a URL, with its scheme and host"),
+        ("Shouting", "the strategy's request has method 'GET': it must be a Method, such as Method.GET"),
+        ("Short", "the strategy requested '/data.csv': it must be a URL, with its scheme and host"),
     ],
 )
-def test_what_is_wrong_with_a_strategy_is_no_bug_of_coati(
+def test_what_is_wrong_with_a_strategy_is_not_a_bug_of_coati(
     name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     (tmp_path / "wrong_strategies.py").write_text(WRONG)

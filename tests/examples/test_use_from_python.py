@@ -59,10 +59,6 @@ def test_the_library_does_what_its_how_to_says(folder: Path) -> None:
     assert (folder / "example.watch" / "watch.toml").is_file()
 
 
-def test_a_strategy_is_checked_as_its_how_to_says(folder: Path) -> None:
-    said("\n".join(blocks("how-to/write-a-strategy.md")), folder)
-
-
 def test_a_search_finds_repositories_and_their_files_as_the_how_to_says(
     sites: SiteServer, engine: Script, folder: Path
 ) -> None:

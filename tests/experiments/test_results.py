@@ -17,7 +17,7 @@ from coati.experiments.early_stops import EarlyStopRule
 from coati.experiments.errors import MissingExtraError
 from coati.experiments.outputs import write_outputs
 from coati.experiments.parquet import require_duckdb, write_numbers
-from coati.experiments.published import Published
+from coati.experiments.published import Published, PublishedNumber
 from coati.experiments.recording import CLASSES, RecordingStrategy
 from coati.experiments.summaries import Spread
 from coati.experiments.tables import group_table, objects, result_table, site_table
@@ -97,16 +97,24 @@ def test_the_table_has_the_papers_shape_and_its_numbers(tmp_path: Path) -> None:
         small_archive(tmp_path / "archives" / name, seed=ord(name))
     measures = ["requests_to_90_pct", "misclassification_pct"]
     published = Published(
-        {("bfs", "", "a", "requests_to_90_pct"): 42.0, ("random", "", "b", "requests_to_90_pct"): math.inf}
+        {
+            ("bfs", "", "a", "requests_to_90_pct"): PublishedNumber(42.0),
+            ("random", "", "a", "requests_to_90_pct"): PublishedNumber(18.0, 21.0),
+            ("random", "", "b", "requests_to_90_pct"): PublishedNumber(math.inf),
+        }
     )
     experiment = replace(small(sites=["a", "b"], measures=measures, joined=True), published=published)
     study = run(experiment, tmp_path)
+    by_simulation = result_table(replace(study, experiment=replace(experiment, published_by="simulation")))
+    assert "(simulation 42.0)" in by_simulation.rows[0][1]
+    assert "simulation: published." in by_simulation.notes
     table = result_table(study)
     assert table.header == ("", "a", "b", "mean of archives")
     rows = {row[0]: row[1:] for row in table.rows}
     assert list(rows) == ["bfs", "random", "sb-classifier", "sb-oracle", "clairvoyant", "omniscient"]
     assert "(paper 42.0)" in rows["bfs"][0]
     assert "(paper ∞)" in rows["random"][1]
+    assert "(paper 18.0–21.0)" in rows["random"][0]
     assert rows["bfs"][1].endswith("not defined")
     found = {
         (each["site"], each["strategy"], each["measure"]): each
@@ -118,8 +126,11 @@ def test_the_table_has_the_papers_shape_and_its_numbers(tmp_path: Path) -> None:
     }
     assert value["mean of archives"] == pytest.approx((value["a"] + value["b"]) / 2)
     assert found["a", "bfs", "requests_to_90_pct"]["published"] == 42.0
+    ranged = found["a", "random", "requests_to_90_pct"]
+    assert (ranged["published"], ranged["published_high"]) == (18.0, 21.0)
     never = found["b", "random", "requests_to_90_pct"]
-    assert (never["published"], never["published_state"]) == (None, "not reached")
+    said = (never["published"], never["published_high"], never["published_state"])
+    assert said == (None, None, "not reached")
     order = [
         found["a", name, measures[0]]["value"] for name in ("omniscient", "clairvoyant", "sb-oracle", "bfs")
     ]

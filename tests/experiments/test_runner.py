@@ -51,7 +51,7 @@ def small(**changes: object) -> Experiment:
             "strategies": ["bfs", "random", "sb-classifier", "sb-oracle"],
             "seeds": 2,
             "early_stops": [{"name": "dry", "rule": "dry"}],
-            "figures": ["curves", "groups"],
+            "figures": ["curves", "areas", "groups"],
             **changes,
         },
         Path(),

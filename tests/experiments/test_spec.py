@@ -105,11 +105,18 @@ def test_a_file_that_is_none_is_an_error_of_one_line(tmp_path: Path) -> None:
             read_experiment(file)
 
 
-@pytest.mark.parametrize("value", ["", "x", "nan"])
+@pytest.mark.parametrize("value", ["", "x", "nan", "18 to", "18 to x"])
 def test_published_numbers_must_be_numbers(value: str, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text(f"strategy,variant,site,measure,value\nbfs,,a,auc,{value}\n")
-    with pytest.raises(ConfigError, match="no number"):
+    with pytest.raises(ConfigError, match="not a number"):
         parse_experiment({**SMALL, "published": "p.csv"}, tmp_path)
+
+
+def test_a_published_number_may_be_a_range(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("strategy,variant,site,measure,value\nbfs,,a,auc,18 to 21\n")
+    experiment = parse_experiment({**SMALL, "published": "p.csv"}, tmp_path)
+    assert experiment.published.find("bfs", "", "a", "auc") == (18, 21)
+    assert experiment.published.find("bfs", "", "b", "auc") is None
 
 
 def test_only_a_part_can_do_without_the_published_numbers(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from coati.fleet.worker import Worker
 from coati.harvesting.files_harvest import FilesHarvest, harvest_files
 from coati.harvesting.sites import HarvestSite
 from coati.live.progress import Progress
-from coati.live.site_turns import Spent
+from coati.live.site_turns import Usage
 from coati.runs.reader import RunReader
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
@@ -196,22 +196,23 @@ def test_progress_counts_only_slices_that_are_out(store_url: str) -> None:
     class Heard(Scripted):
         """Still tells of slices that came back, and of one that another client sent."""
 
-        def underway(self) -> dict[str, Spent]:
-            return {"a.org": Spent(50, 0, 0), "elsewhere.org": Spent(7, 0, 0)}
+        def underway(self) -> dict[str, Usage]:
+            return {"a.org": Usage(50, 0, 0), "elsewhere.org": Usage(7, 0, 0)}
 
-    told: list[int] = []
+    told: list[Progress] = []
     cluster = Heard(a_org=[crawled("a.org")])
     files = FilesHarvest(
         urls=("https://a.org/",), out=Path(), settings=with_values(RunSettings(), {"types": "data"})
     )
-    listeners = Listeners(on_progress=lambda progress: told.append(progress.requests))
-    harvest_fleet(FleetHarvest(files=files, store=store_url), cluster, listeners)
-    assert told[-1] == 10
+    listeners = Listeners(on_progress=told.append)
+    harvested = harvest_fleet(FleetHarvest(files=files, store=store_url), cluster, listeners)
+    (site,) = harvested.sites
+    assert (told[-1].requests, told[-1].pages) == (10, site.state.pages)
 
 
 def test_a_slice_that_came_back_is_no_longer_underway() -> None:
     def crawl(order: SliceOrder, worker: Worker) -> SliceResult:
-        worker.report(order, Spent(3, 0, 0))
+        worker.report(order, Usage(3, 0, 0))
         reported.set()
         gate.wait()
         return crawled(order.site.name)
@@ -221,7 +222,7 @@ def test_a_slice_that_came_back_is_no_longer_underway() -> None:
     site = HarvestSite("a.org", ("https://a.org/",), Scope.HOST)
     cluster.send(SliceOrder(store="memory://x", site=site, settings=RunSettings()))
     reported.wait()
-    assert cluster.underway() == {"a.org": Spent(3, 0, 0)}
+    assert cluster.underway() == {"a.org": Usage(3, 0, 0)}
     gate.set()
     assert cluster.wait(60.0) is not None
     assert cluster.underway() == {}
@@ -299,7 +300,7 @@ class Scripted:
         assert seconds < 2
         return self._finished.pop(0) if self._finished else None
 
-    def underway(self) -> dict[str, Spent]:
+    def underway(self) -> dict[str, Usage]:
         return {}
 
     def recall(self) -> None:

@@ -100,9 +100,9 @@ def test_a_cluster_that_does_not_answer_leaves_nothing_behind(
     Path("sites.txt").write_text("http://127.0.0.1:9/\n")
     own = ("--store", "out", "--cluster", "tcp://127.0.0.1:9")
     said = coati("harvest", "sites.txt", "--types", "data", *own, "--events", "events.jsonl")
-    assert (said.code, "no Dask scheduler answers at tcp://127.0.0.1:9" in said.err) == (2, True)
+    assert (said.code, "no Dask scheduler responds at tcp://127.0.0.1:9" in said.err) == (2, True)
     said = coati("watch", *own, "--once")
-    assert (said.code, "no Dask scheduler answers at tcp://127.0.0.1:9" in said.err) == (2, True)
+    assert (said.code, "no Dask scheduler responds at tcp://127.0.0.1:9" in said.err) == (2, True)
     assert [path.name for path in tmp_path.iterdir()] == ["sites.txt"]
 
 

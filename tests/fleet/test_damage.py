@@ -1,4 +1,4 @@
-"""Damaged objects in a store: the site is named and left out, and everything else goes on."""
+"""Damaged objects in a store: the site is named and left out, and everything else continues."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.leases import Leases, lease_name
 from coati.fleet.objects import DamagedObjectError, ObjectStore, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder
-from coati.fleet.patience import Patience
 from coati.fleet.slices import run_slice
 from coati.fleet.status import summary_of_state, write_fleet_report
+from coati.fleet.store_retries import StoreRetries
 from coati.harvesting.sites import sites_of
 from coati.testing.server import SiteServer, serve
 from coati.watching.watch_options import WatchOptions
@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> ObjectStore:
 def harvest(
     server: SiteServer, store: ObjectStore, requests: int, events: list[FleetEvent] | None = None
 ) -> FleetHarvested:
-    """Harvest with the patience that everybody has: whoever uses it on damage does not come back."""
+    """Harvest with the usual patience: waiting for what is damaged would never end."""
     cluster = OwnProcess(2)
     files = files_harvest(server, Path(), max_requests=requests)
     plan = FleetHarvest(files=files, store=store.url, sizes=SliceSizes(10, 40, 60.0))
@@ -86,7 +86,7 @@ def damage(store: ObjectStore, name: str) -> bytes:
 
 
 @pytest.mark.parametrize("object_of", [part_of, generation_of, lease_of])
-def test_a_damaged_site_is_left_out_and_the_others_go_on(
+def test_a_damaged_site_is_left_out_and_the_others_continue(
     server: SiteServer, store: ObjectStore, object_of: Callable[[ObjectStore, SiteServer], str]
 ) -> None:
     harvest(server, store, 20)
@@ -178,7 +178,7 @@ def test_damage_is_not_waited_for_and_comes_back_whole_from_a_worker() -> None:
         raise AssertionError("nobody mends it meanwhile")
 
     with pytest.raises(DamagedObjectError) as raised:
-        Patience(pause=pause).until_done(damaged)
+        StoreRetries(pause=pause).run(damaged)
     sent: DamagedObjectError = pickle.loads(pickle.dumps(raised.value))  # noqa: S301
     assert (sent.name, str(sent)) == (raised.value.name, str(raised.value))
     assert "delete sites/a.org and tables/*/a.org" in str(sent)

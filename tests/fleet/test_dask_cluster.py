@@ -98,7 +98,7 @@ def test_workers_without_coati_are_refused(dask: LocalCluster, monkeypatch: pyte
 
 def test_where_no_scheduler_is_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "_CONNECT_SECONDS", 0.2)
-    with pytest.raises(ConfigError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+    with pytest.raises(ConfigError, match=r"no Dask scheduler responds at tcp://127\.0\.0\.1:9"):
         DaskCluster("tcp://127.0.0.1:9")
 
 

@@ -39,7 +39,7 @@ def test_who_died_is_followed_when_its_term_and_the_pace_are_over(store: ObjectS
     clock.now += 30
     held.renew()
     # By this time one asks no more, if it cannot renew; another may only begin a good while later.
-    assert held.seconds_to_ask == 45.0
+    assert held.seconds_usable == 45.0
     clock.now += 69
     with pytest.raises(LeaseHeldError):
         second.take("a.org", "site a")

@@ -11,7 +11,7 @@ from distributed import Status
 
 from coati.errors import ConfigError
 from coati.fleet import local_workers
-from coati.fleet.local_workers import LocalWorkers, replace_nannies, serve_workers
+from coati.fleet.local_workers import LocalWorkers, restart_ended_nannies, serve_workers
 
 
 class Nanny:
@@ -47,15 +47,15 @@ class TwoNannies:
 
 def test_nannies_that_ended_are_replaced() -> None:
     local = TwoNannies()
-    replace_nannies(local)
+    restart_ended_nannies(local)
     assert local.asked == []
     local.workers[0].status = Status.closed
-    replace_nannies(local)
-    replace_nannies(local)
+    restart_ended_nannies(local)
+    restart_ended_nannies(local)
     assert local.asked == [2]
     # Dask has forgotten it.
     del local.workers[1]
-    replace_nannies(local)
+    restart_ended_nannies(local)
     assert local.asked == [2, 2]
     assert [nanny.status for nanny in local.workers.values()] == [Status.running] * 2
 
@@ -81,7 +81,7 @@ def test_workers_keep_their_memory_and_are_looked_after_until_nobody_wants_them(
         ours.close()
 
     monkeypatch.setattr("distributed.LocalCluster", started)
-    monkeypatch.setattr(local_workers, "replace_nannies", looked_at)
+    monkeypatch.setattr(local_workers, "restart_ended_nannies", looked_at)
     monkeypatch.setattr(local_workers, "_LOOK_SECONDS", 0.0)
     serve_workers(theirs, 2, 3)
     # To Dask, None says that a variable is not to be set.
@@ -92,6 +92,6 @@ def test_workers_keep_their_memory_and_are_looked_after_until_nobody_wants_them(
 
 def test_workers_that_cannot_be_started_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     # The target of the process: no function of the module has this name any more.
-    monkeypatch.setattr(local_workers, "serve_workers", replace_nannies)
+    monkeypatch.setattr(local_workers, "serve_workers", restart_ended_nannies)
     with pytest.raises(ConfigError, match="Dask could not start 2 processes on this machine"):
         LocalWorkers(2, 3)

@@ -9,7 +9,7 @@ import pytest
 
 from coati.errors import ConfigError
 from coati.fleet.objects import ObjectStore, StoreError, open_store
-from coati.fleet.patience import Patience
+from coati.fleet.store_retries import StoreRetries
 
 
 def test_an_object_is_made_once(store: ObjectStore) -> None:
@@ -109,20 +109,20 @@ class Failing:
     def pause(self, seconds: float) -> None:
         self.now += seconds
 
-    def patience(self, seconds: float) -> Patience:
-        return Patience(seconds, lambda: self.now, self.pause)
+    def retries(self, seconds: float) -> StoreRetries:
+        return StoreRetries(seconds, lambda: self.now, self.pause)
 
 
 def test_a_store_that_is_away_is_waited_for() -> None:
     failing = Failing(6)
-    assert failing.patience(100.0).until_done(failing.work) == "done"
+    assert failing.retries(100.0).run(failing.work) == "done"
     assert 20 < failing.now < 40
 
 
-def test_patience_ends() -> None:
+def test_retries_end() -> None:
     failing = Failing(1000)
     with pytest.raises(StoreError, match="away"):
-        failing.patience(100.0).until_done(failing.work)
+        failing.retries(100.0).run(failing.work)
     assert failing.now <= 100.0
 
 

@@ -32,7 +32,7 @@ from coati.harvesting.site_crawls import site_settings
 from coati.harvesting.sites import sites_of
 from coati.live.progress import Event, EventKind
 from coati.live.running import crawl_many
-from coati.live.site_turns import SiteTurns, Spent
+from coati.live.site_turns import SiteTurns, Usage
 from coati.live.stop_signal import StopSignal
 from coati.runs.store import RunStore
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
@@ -360,8 +360,8 @@ class Site:
         self.woken = 0
         self.stopped: StopReason | None = None
 
-    def spent(self) -> Spent:
-        return Spent(0, 0, 0)
+    def spent(self) -> Usage:
+        return Usage(0, 0, 0)
 
     def seconds_before(self) -> float:
         return 0.0
@@ -372,13 +372,13 @@ class Site:
     def rests_seconds(self) -> float:
         return 2.0
 
-    def awaken(self) -> None:
+    def wake(self) -> None:
         self.woken += 1
 
     def stop(self, reason: StopReason) -> None:
         self.stopped = reason
 
-    def let_go(self) -> None:
+    def abandon(self) -> None:
         raise AssertionError("slices finish what is in flight")
 
 
@@ -403,7 +403,7 @@ def test_a_slice_whose_time_is_over_rests_then_ends_and_its_process_ends_if_it_d
     now += overtime.act(now)
     called.pop(0)()
     assert site.stopped is StopReason.BUDGET_SECONDS
-    # A long transfer goes on while the loop answers, and not without end.
+    # A long transfer continues while the loop answers, and not without end.
     while not ended:
         called.pop()()
         now += overtime.act(now)
@@ -459,7 +459,7 @@ def test_one_whose_site_was_taken_over_publishes_nothing(
 def turns_of(site: Site, requests: int = 10, seconds: float = 1.0) -> tuple[SliceTurns, Site, Future[None]]:
     rested: Future[None] = Future()
     turns = SliceTurns(1.0, Promises())
-    turns.joins(site)
+    turns.add(site)
     turns.begin(requests, lambda: seconds, rested)
     return turns, site, rested
 
@@ -482,7 +482,7 @@ def test_a_crawl_rests_when_its_slice_is_spent_and_goes_on_with_the_next() -> No
     # One is on its way, and one is left for a further attempt.
     assert turns.charge(1)
     assert not turns.charge(1)
-    turns.observed(Spent(2, 10, 0))
+    turns.observed(Usage(2, 10, 0))
     assert not turns.may_choose()
     assert rested.done()
     assert (turns.promises, turns.rest_seconds) == (Promises(0.5, 0.5, 0.0), 2.1)

@@ -53,7 +53,7 @@ def test_wrong_lines_are_told_with_their_numbers_and_the_rest_is_used(tmp_path: 
     assert found.urls == ("https://a.test/",)
     assert found.duplicates == 1
     assert [line.number for line in found.wrong] == [2, 3, 5]
-    assert str(WrongLine(2, "nonsense", "is not a web address")) == "line 2: 'nonsense' is not a web address"
+    assert str(WrongLine(2, "nonsense", "is not a URL")) == "line 2: 'nonsense' is not a URL"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_table_of_a_spreadsheet_is_a_list_too(tmp_path: Path, text: str, codin
 
 def test_wrong_addresses_of_a_table_are_told_with_their_lines(tmp_path: Path) -> None:
     found = seeds(tmp_path, "name,url\nA,https://a.test/\nB,none\nC\n")
-    assert found.wrong == (WrongLine(3, "none", "is not a web address"),)
+    assert found.wrong == (WrongLine(3, "none", "is not a URL"),)
 
 
 def test_a_table_that_cannot_be_read_says_so(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import coati
@@ -37,48 +38,51 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: coati.harvest_into_store(URL, store="out", types="data"),
         "give a list",
     ),
-    "harvest of a number": (lambda: coati.harvest(5, out="out"), "source: 5 is not a text"),  # type: ignore[arg-type]
-    "harvest of nothing": (lambda: coati.harvest([None], out="out"), "source: None is not a text"),  # type: ignore[list-item]
+    "harvest of a number": (lambda: coati.harvest(5, out="out"), "source: 5 is not a string"),  # type: ignore[arg-type]
+    "harvest of nothing": (lambda: coati.harvest([None], out="out"), "source: None is not a string"),  # type: ignore[list-item]
     "sites at once as text": (
         lambda: coati.harvest([URL], types="data", out="out", sites_at_once="3"),  # type: ignore[arg-type]
         "sites_at_once is '3': it must be a whole number",
     ),
     "excluded hosts as a number": (
         lambda: coati.harvest([URL], types="data", out="out", exclude_hosts=3),  # type: ignore[arg-type]
-        "exclude_hosts: 3 is not a text",
+        "exclude_hosts: 3 is not a string",
     ),
-    "crawl of nothing": (lambda: coati.crawl(None), "start: None is not a text; give one text, or a list"),  # type: ignore[arg-type]
-    "crawl of bytes": (lambda: coati.crawl(b"http://a/"), "start: b'http://a/' is not a text"),  # type: ignore[arg-type]
+    "crawl of nothing": (
+        lambda: coati.crawl(None),  # type: ignore[arg-type]
+        "start: None is not a string; give one string, or a list",
+    ),
+    "crawl of bytes": (lambda: coati.crawl(b"http://a/"), "start: b'http://a/' is not a string"),  # type: ignore[arg-type]
     "crawl with types as a list": (
         lambda: coati.crawl(URL, types=[".csv", ".xlsx"]),  # type: ignore[arg-type]
-        r"types: \['\.csv', '\.xlsx'\] is not a text; write '\.csv,\.xlsx'",
+        r"types: \['\.csv', '\.xlsx'\] is not a string; write '\.csv,\.xlsx'",
     ),
     "crawl without a folder": (
         lambda: coati.crawl(URL, out=None),  # type: ignore[arg-type]
-        "out: None is not a text; leave it out",
+        "out: None is not a string; leave it out",
     ),
     "part of a request": (lambda: coati.crawl(URL, max_requests=2.5), "2.5 is not a whole number"),  # type: ignore[arg-type]
-    "inspect of a list": (lambda: coati.inspect([URL]), r"url: \['http.*'\] is not a text; give one URL"),  # type: ignore[arg-type]
-    "search for nothing": (lambda: coati.discover(None), "words: None is not a text"),  # type: ignore[arg-type]
+    "inspect of a list": (lambda: coati.inspect([URL]), r"url: \[.*\] is not a string; give one"),  # type: ignore[arg-type]
+    "search for nothing": (lambda: coati.discover(None), "topic: None is not a string"),  # type: ignore[arg-type]
     "watch of a URL": (lambda: coati.watch(URL), "this is a URL: crawl it first"),
-    "watch of nothing": (lambda: coati.watch(None), "source: None is not a text"),  # type: ignore[arg-type]
+    "watch of nothing": (lambda: coati.watch(None), "source: None is not a string"),  # type: ignore[arg-type]
     "cycles as text": (lambda: coati.watch("run", cycles="2"), "cycles is '2': it must be a whole number"),  # type: ignore[arg-type]
     "run of nothing": (lambda: coati.open_run(None), "folder: None is not a path"),  # type: ignore[arg-type]
-    "explain nothing": (lambda: coati.explain(None), "url: None is not a text"),  # type: ignore[arg-type]
-    "replay of a class": (lambda: coati.replay("a", [dict]), "strategies: <class 'dict'> is not a text"),  # type: ignore[list-item]
+    "explain nothing": (lambda: coati.explain(None), "url: None is not a string"),  # type: ignore[arg-type]
+    "replay of a class": (lambda: coati.replay("a", [dict]), "strategies: <class 'dict'> is not a string"),  # type: ignore[list-item]
     "no store": (
         lambda: coati.harvest_into_store([URL], store=None, types="data"),  # type: ignore[arg-type]
-        "store: None is not a text",
+        "store: None is not a path",
     ),
-    "watch of no store": (lambda: coati.watch_store(None), "store: None is not a text"),  # type: ignore[arg-type]
-    "state of no store": (lambda: coati.describe_store(None), "store: None is not a text"),  # type: ignore[arg-type]
-    "import of nothing": (lambda: coati.import_archive(None, "out"), "sources: None is not a text"),  # type: ignore[arg-type]
+    "watch of no store": (lambda: coati.watch_store(None), "store: None is not a path"),  # type: ignore[arg-type]
+    "state of no store": (lambda: coati.describe_store(None), "store: None is not a path"),  # type: ignore[arg-type]
+    "import of nothing": (lambda: coati.import_archive(None, "out"), "sources: None is not a string"),  # type: ignore[arg-type]
     "archive of nothing": (lambda: coati.describe_archive(None), "folder: None is not a path"),  # type: ignore[arg-type]
-    "index of nothing": (lambda: coati.index_archives(None, "out"), "archives: None is not a text"),  # type: ignore[arg-type]
+    "index of nothing": (lambda: coati.index_archives(None, "out"), "archives: None is not a string"),  # type: ignore[arg-type]
     "replay of the world": (lambda: coati.replay("a", "bfs", scope="world"), "unknown scope 'world'"),
     "replay with types as a list": (
         lambda: coati.replay("a", "bfs", types=[".csv"]),  # type: ignore[arg-type]
-        r"types: \['\.csv'\] is not a text",
+        r"types: \['\.csv'\] is not a string",
     ),
     "replay with a text for a number": (
         lambda: coati.replay("a", "bfs", max_requests="5"),  # type: ignore[arg-type]
@@ -87,6 +91,47 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "jobs as text": (
         lambda: coati.experiment("t.toml", jobs="2"),  # type: ignore[arg-type]
         "jobs is '2': it must be a whole number of at least 0",
+    ),
+    "words of a search for a crawl": (
+        lambda: coati.crawl(URL, words="air"),  # type: ignore[call-arg]
+        r"unknown option 'words'\. Known: archive, ",
+    ),
+    "format of a command": (
+        lambda: coati.harvest([URL], types="data", out="out", format="json"),  # type: ignore[call-arg]
+        "unknown option 'format'",
+    ),
+    "types of a search": (
+        lambda: coati.discover("air", types="tables"),  # type: ignore[call-arg]
+        "unknown option 'types'",
+    ),
+    "speed of an inspection": (
+        lambda: coati.inspect(URL, concurrency=3),  # type: ignore[call-arg]
+        "unknown option 'concurrency'",
+    ),
+    "scope of a watch": (
+        lambda: coati.watch("run", scope="any"),  # type: ignore[call-arg]
+        "unknown option 'scope'",
+    ),
+    "cycles of a store": (
+        lambda: coati.watch_store("store", every="1h"),  # type: ignore[call-arg]
+        "unknown option 'every'",
+    ),
+    "misspelt option": (
+        lambda: coati.crawl_each([URL], out="out", max_request=5),  # type: ignore[call-arg]
+        "unknown option 'max_request'; did you mean 'max_requests'",
+    ),
+    "list of sites for a crawl": (
+        lambda: coati.crawl(from_file="sites.txt"),  # type: ignore[call-arg]
+        "from_file: call coati.crawl_each instead",
+    ),
+    "import of an empty list": (lambda: coati.import_archive([], "out"), "sources: there is none"),
+    "part of a byte": (lambda: coati.replay("a", "bfs", max_bytes=2.5), r"max_bytes is 2\.5"),  # type: ignore[arg-type]
+    "time in words": (lambda: coati.replay("a", "bfs", max_time="soon"), "max_time: not a time: 'soon'"),
+    "stop as a truth value": (lambda: coati.crawl(URL, stop=True), "stop: True is not a coati.StopSignal"),  # type: ignore[arg-type]
+    "stop as a function": (lambda: coati.watch("run", stop=print), "is not a coati.StopSignal"),  # type: ignore[arg-type]
+    "query with a text for a list": (
+        lambda: coati.Run(Path("run")).query("SELECT ?", "abc"),
+        "parameters: 'abc' is not a list; give one value for each",
     ),
     "seeds as a list": (lambda: coati.replay("a", "bfs", seeds=[1]), r"seeds is \[1\]: it must be"),  # type: ignore[arg-type]
 }
@@ -124,6 +169,24 @@ def test_what_is_clear_is_taken(site: Script) -> None:
     Path("hosts.txt").write_text("127.0.0.1\n")
     with pytest.raises(coati.CoatiError, match="nothing to harvest"):
         coati.harvest([site.start], out="none", types="data", exclude_hosts=Path("hosts.txt"))
+
+
+def test_numbers_and_times_of_a_notebook_are_taken() -> None:
+    archive = small_archive(Path("site"), pages=20)
+    results = coati.replay(
+        archive,
+        "random",
+        seeds=np.int64(2),  # type: ignore[arg-type]
+        max_bytes="1MB",
+        max_time=timedelta(hours=1),
+    )
+    assert isinstance(results, coati.ReplayResults)
+    assert [run.seed for run in results.runs] == [0, 1]
+
+
+def test_a_query_takes_values_by_position_and_by_name(site: Script) -> None:
+    run = coati.crawl(site.start, out="run", delay=0).run
+    assert run.query("SELECT ? AS n", [5]) == run.query("SELECT :n AS n", {"n": 5}) == [{"n": 5}]
 
 
 def test_a_result_stands_for_its_folder(site: Script) -> None:
@@ -169,3 +232,5 @@ def test_runs_of_a_replay_are_asked_for_by_name() -> None:
         results.spread("bfs", "ac")
     with pytest.raises(ConfigError, match=r"unknown strategy of these runs 'scent'\. Known: bfs"):
         results.spread("scent", "auc")
+    with pytest.raises(ConfigError, match="unknown measure 'stop'"):
+        results.spread("bfs", "stop")

@@ -14,7 +14,7 @@ import coati
 from coati.budget import Budget
 from coati.discovering.searching import SearchProgress
 from coati.jobs.notebook import Bar, in_notebook, is_shown
-from coati.jobs.search_progress import SearchView, shown_search
+from coati.jobs.search_progress import SearchView, search_progress_shown
 from coati.testing import Response, Site, serve
 
 
@@ -83,7 +83,7 @@ def test_a_crawl_draws_one_bar_and_leaves_a_table(
 
 
 def test_a_search_draws_one_too(notebook: Display) -> None:
-    with shown_search(SearchView(Budget(max_requests=10)), quiet=False) as tell:
+    with search_progress_shown(SearchView(Budget(max_requests=10)), quiet=False) as tell:
         tell(SearchProgress(coati.Progress(requests=5), 3, 2, 1))
     bar = notebook.shown[1]
     assert (bar.share, bar.line) == (

@@ -4,11 +4,13 @@ import json
 import math
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import coati
+from coati.jobs.stopping import StoppedError
 from tests.archive.snapshots import write_news
 from tests.replaying import tiny_site
 
@@ -142,6 +144,46 @@ def test_a_part_of_an_experiment_needs_nothing_that_it_does_not_use(archives: Pa
     titles = [table.title for table in found.tables()]
     assert any(title.startswith("bfs against") for title in titles)
     assert "tiny" in found._repr_html_()
+
+
+def test_a_replay_is_stopped_from_outside_and_has_told_what_was_finished(archives: Path) -> None:
+    stop = coati.StopSignal()
+    finished: list[object] = []
+
+    def first(run: object) -> None:
+        finished.append(run)
+        stop.set()
+
+    with pytest.raises(StoppedError, match="stopped by its StopSignal"):
+        coati.replay(archives / "tiny", "bfs,dfs", on_result=first, stop=stop)
+    assert len(finished) == 1
+    with pytest.raises(coati.CoatiError):
+        coati.replay(archives / "tiny", "bfs", on_result=first, stop=stop)
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_an_experiment_is_stopped_from_outside_and_resumed_by_the_same_call(
+    archives: Path, jobs: int
+) -> None:
+    stop = coati.StopSignal()
+
+    run = partial(
+        coati.experiment,
+        "tiny.toml",
+        archives=archives,
+        jobs=jobs,
+        sites="tiny",
+        strategies="bfs",
+        parquet=False,
+    )
+
+    def first(step: str, done: int, _total: int) -> None:
+        if (step, done) == ("runs", 1):
+            stop.set()
+
+    with pytest.raises(StoppedError):
+        run(on_progress=first, stop=stop)
+    assert run().study.reused == 1
 
 
 def test_an_unknown_strategy_is_told_with_each_known_one_once(archives: Path) -> None:

@@ -106,7 +106,7 @@ def test_naive_bayes_knows_one_class_until_it_has_seen_the_other(label: bool) ->
         lambda: MultinomialBayes(FIELDS * DIMENSIONS),
     ],
 )
-def test_a_loaded_model_goes_on_as_the_saved_one(make: type[BagModel]) -> None:
+def test_a_loaded_model_continues_as_the_saved_one(make: type[BagModel]) -> None:
     texts, labels = links(80, 6)
     bags = [bag_of(t) for t in texts]
     one, other = make(), make()

@@ -72,7 +72,7 @@ def test_probabilities_are_those_of_river() -> None:
         totals[label] += 1
 
 
-def test_nothing_learnt_is_no_opinion() -> None:
+def test_nothing_learnt_is_not_an_opinion() -> None:
     assert BernoulliBayes().score(frozenset({1})) == 0.0
 
 

@@ -61,7 +61,7 @@ def test_a_table_that_grows_keeps_what_it_learnt() -> None:
     assert learnt.predict(row(1))[0] > before - 0.3
 
 
-def test_what_was_saved_goes_on_the_same() -> None:
+def test_what_was_saved_continues_the_same() -> None:
     learnt = model()
     for key in range(1, 60):
         learnt.learn(row(key, 3), (key % 2 == 0, False))

@@ -48,7 +48,7 @@ def test_no_key_fills_no_place() -> None:
     assert len(table) == 16
 
 
-def test_what_was_saved_goes_on_the_same() -> None:
+def test_what_was_saved_continues_the_same() -> None:
     table, twin = HashedTable(2, bits=6), HashedTable(2, bits=18)
     for key in range(1, 40):
         table.put(keys(key, key + 3), ones(2) * key)

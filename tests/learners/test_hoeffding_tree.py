@@ -128,7 +128,7 @@ def test_it_divides_as_river_does_and_is_right_as_often() -> None:
     assert right[0] > 0.8 * len(made)
 
 
-def test_a_saved_tree_goes_on_alike() -> None:
+def test_a_saved_tree_continues_alike() -> None:
     tree = HoeffdingTree(SETTINGS)
     made = examples(5, 2000)
     for features, label in made[:1200]:

@@ -40,7 +40,7 @@ def test_values_come_to_tell_what_follows() -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 5, 70, 200])
-def test_a_loaded_learner_goes_on_as_the_saved_one(steps: int) -> None:
+def test_a_loaded_learner_continues_as_the_saved_one(steps: int) -> None:
     quick = QSettings(memory=100, batch=7, start=10, copy_every=9)
     one, other = DoubleQ(2, quick, seed=4), DoubleQ(2, quick, seed=4)
     rng = np.random.default_rng(5)

@@ -109,7 +109,7 @@ def test_any_text_has_a_score(text: str) -> None:
     assert np.isfinite(model.score(text))
 
 
-def test_a_character_outside_ascii_is_no_question_mark() -> None:
+def test_a_character_outside_ascii_is_not_a_question_mark() -> None:
     assert bigrams("aéb").tolist() == []
     assert bigrams("abéb").tolist() == bigrams("ab").tolist()
     assert len(bigrams("a?b")) == 2
@@ -129,7 +129,7 @@ def test_extreme_examples_do_not_overflow() -> None:
     assert model.score("a" * 4000) > 0 > model.score("b" * 4000)
 
 
-def test_a_model_that_was_saved_goes_on_the_same() -> None:
+def test_a_model_that_was_saved_continues_the_same() -> None:
     rng = random.Random(9)
     model = UrlLogistic()
     for _ in range(5):

@@ -49,13 +49,13 @@ class Departures:
 @pytest.fixture
 def departures(monkeypatch: pytest.MonkeyPatch) -> Departures:
     noted = Departures()
-    leaves = PaceMiddleware.leaves
+    note_sent = PaceMiddleware.note_sent
 
     def note(middleware: PaceMiddleware, request: Request) -> None:
         noted.note(request, middleware._now())  # noqa: SLF001 - it reads the clock that paces
-        leaves(middleware, request)
+        note_sent(middleware, request)
 
-    monkeypatch.setattr(PaceMiddleware, "leaves", note)
+    monkeypatch.setattr(PaceMiddleware, "note_sent", note)
     return noted
 
 

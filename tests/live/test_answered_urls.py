@@ -21,7 +21,7 @@ from coati.live.answered_urls import AnsweredUrls
 from coati.model import Failure, Hosts, Method, Outcome, Redirect, Request, Settlement, Target, Unchanged
 from coati.replaying.driver import FINISHED, ReplayOptions, replay
 from coati.replaying.site import ReplaySite
-from coati.runs.last_visit import Visited
+from coati.runs.last_visit import LastVisit
 from coati.runs.store import RunStore
 from coati.stop_reasons import StopReason
 from coati.testing.revisiting import RevisitInTurn
@@ -176,21 +176,19 @@ def test_unchanged_is_what_the_run_itself_was_given_before(tmp_path: Path) -> No
         assert outcomes[1] == Unchanged(304, 0)
 
 
-def test_the_log_is_not_asked_about_what_was_just_found_to_be_new(tmp_path: Path) -> None:
-    asked: list[str] = []
-
-    class Store(RunStore):
-        def visited(self, url: str) -> Visited | None:
-            asked.append(url)
-            return super().visited(url)
-
-    visits = AnsweredUrls(Store.create(tmp_path / "run", {}, NOW), earlier=lambda _: Visited(gave=True))
+def test_the_log_is_not_queried_about_what_was_just_found_to_be_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queried: list[str] = []
+    store = RunStore.create(tmp_path / "run", {}, NOW)
+    monkeypatch.setattr(store.log, "last_visit", queried.append)
+    visits = AnsweredUrls(store, earlier=lambda _: LastVisit(gave=True))
     visits.begin("http://example.org/")
-    assert visits.last("http://example.org/") == Visited(gave=True)
-    assert not asked
+    assert visits.last("http://example.org/") == LastVisit(gave=True)
+    assert not queried
     visits.end("http://example.org/")
     visits.last("http://example.org/")
-    assert asked == ["http://example.org/"]
+    assert queried == ["http://example.org/"]
 
 
 @pytest.mark.parametrize("etag", ["x" * 5000, '"a b"', "", '"\x01"'])

@@ -106,7 +106,7 @@ def test_a_page_that_was_not_rendered_since_somebody_stopped_the_crawl_is_asked_
             stop.set()
 
     monkeypatch.setattr(rendering, "share_browser", lambda _path: DyingBrowser(dies))
-    monkeypatch.setattr(rendering, "let_go", dismissed)
+    monkeypatch.setattr(rendering, "release_browser", dismissed)
     browser = str(executable(tmp_path / "chromium"))
     with scripted({"/": made_by_script("/app.js")}) as site:
         crawled = crawl_into(tmp_path / "run", site.start, render="auto", browser=browser, stop=stop)

@@ -75,7 +75,7 @@ FAULTS = {
     "/broken-deflate": ("page", None, {"dataloss": 1}),
     "/broken-gzip.csv": ("deferred", "compressed body is incomplete", {}),
     "/wrong-gzip.csv": ("failure", "body cannot be decompressed", {"body cannot be decompressed": 1}),
-    "/unasked-part.csv": ("deferred", "partial response that was not asked for", {}),
+    "/unasked-part.csv": ("deferred", "unrequested partial response", {}),
     "/part-that-is-all.csv": ("target", None, {}),
     "/no-content.csv": ("failure", "no content", {}),
     "/accepted.csv": ("deferred", "the server is still preparing it", {}),

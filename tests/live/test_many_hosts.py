@@ -77,7 +77,7 @@ def test_a_strategy_that_does_not_ask_which_hosts_are_ready_does_not_block_them(
     assert departures.urls[:2] == [f"{one}/0", f"{two}/0"]
 
 
-def test_a_host_that_asks_for_a_day_is_ended_and_the_others_go_on(
+def test_a_host_that_asks_for_a_day_is_ended_and_the_others_continue(
     serve: Callable[..., list[Script]],
 ) -> None:
     tired = in_turn(page(), answer(429, Retry_After="86400"))
@@ -88,7 +88,7 @@ def test_a_host_that_asks_for_a_day_is_ended_and_the_others_go_on(
     assert sorted(crawled.skipped.values()) == ["host keeps failing"] * 3
 
 
-def test_a_host_that_is_gone_is_given_up_and_the_others_go_on(serve: Callable[..., list[Script]]) -> None:
+def test_a_host_that_is_gone_is_given_up_and_the_others_continue(serve: Callable[..., list[Script]]) -> None:
     def hang_up(exchange: Exchange) -> None:
         exchange.raw(b"")
 

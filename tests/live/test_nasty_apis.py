@@ -47,7 +47,7 @@ def crawl(server: NastyServer, name: str, **changes: object) -> Crawled:
 
 
 @pytest.mark.parametrize("name", [name for name in APIS if name != "endless"])
-def test_a_nasty_api_costs_little_and_the_links_go_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nasty_api_costs_little_and_the_links_continue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     no_patience_with(monkeypatch, lambda request: path_of(request).startswith("/apis/silent/wp-json"))
     with nasty_server() as server:
         crawled = crawl(server, name)

@@ -98,7 +98,7 @@ def test_an_outage_of_the_host_breaks_no_url() -> None:
 def test_a_url_that_fails_while_nobody_else_is_asked_is_not_called_broken() -> None:
     made = outages()
     assert [until(made, "/a", 100.0 * number) is None for number in range(9)] == [False] * 9
-    assert made.hopeless
+    assert made.give_up
 
 
 ERROR = FetchResult(Failure(500, 0, "status 500"))
@@ -112,7 +112,7 @@ def test_a_500_is_asked_again_once_and_broken_if_the_host_is_well() -> None:
     assert len(made) == 0
     # That it is broken says nothing about the host: the next one is not believed without a sign of life.
     until(made, "/b", 4.0, ERROR)
-    assert made.proof(asked("/b")) is not None
+    assert made.probe_url(asked("/b")) is not None
 
 
 def test_the_first_500_of_a_url_that_met_another_outage_is_asked_again() -> None:
@@ -129,8 +129,8 @@ def test_500s_of_a_host_in_trouble_break_nothing() -> None:
     paths = [f"/{number}" for number in range(30)]
     for turn in range(3):
         assert {until(made, path, 10.0 * turn, ERROR) for path in paths} == {AT_THE_END}
-        assert made.proof(asked("/new")) == HOST + "/"
-    assert made.hopeless
+        assert made.probe_url(asked("/new")) == HOST + "/"
+    assert made.give_up
 
 
 def test_a_500_of_a_head_or_a_query_stands() -> None:
@@ -156,13 +156,13 @@ def test_without_retries_a_url_is_broken_at_once_unless_its_host_is_down() -> No
 def test_a_retry_wants_a_sign_of_life_where_nothing_else_tells() -> None:
     made = outages()
     until(made, "/a", 1.0)
-    assert made.proof(asked("/a")) == HOST + "/"
-    assert made.proof(asked("/new")) is None
+    assert made.probe_url(asked("/a")) == HOST + "/"
+    assert made.probe_url(asked("/new")) is None
     for number in range(5):
         until(made, f"/{number}", 2.0)
-    assert made.proof(asked("/new")) == HOST + "/"
+    assert made.probe_url(asked("/new")) == HOST + "/"
     made.judge(asked("/well"), FINE, 3.0)
-    assert made.proof(asked("/a")) is None
+    assert made.probe_url(asked("/a")) is None
 
 
 @pytest.mark.parametrize(
@@ -181,15 +181,15 @@ def test_only_small_answers_are_signs_of_life(method: Method, outcome: Outcome, 
     made = outages()
     made.judge(Request(0, method, HOST + "/other"), FetchResult(outcome), 1.0)
     until(made, "/a", 2.0)
-    assert made.proof(asked("/a")) == HOST + proof
+    assert made.probe_url(asked("/a")) == HOST + proof
 
 
 def test_before_anybody_answered_there_are_a_few_quick_tries() -> None:
     made = outages(heard=False)
     assert [until(made, "/", now) for now in (0.0, 10.0)] == [1.0, 12.0]
-    assert not made.hopeless
+    assert not made.give_up
     assert until(made, "/", 20.0) is not None
-    assert made.hopeless
+    assert made.give_up
 
 
 def test_a_host_that_never_answered_is_given_up_as_a_whole() -> None:
@@ -242,7 +242,7 @@ def test_an_archive_keeps_the_crawl_going_but_is_no_sign_of_life() -> None:
     assert until(made, "/b", 0.0) == 10.0
     made.archived(asked("/c"))
     assert until(made, "/d", 1.0) == 11.0
-    assert made.proof(asked("/b")) is None
+    assert made.probe_url(asked("/b")) is None
 
 
 def past(path: str, at: float, kind: str, until: float = 0.0) -> HostAnswer:
@@ -283,7 +283,7 @@ def test_of_hosts_that_are_well_only_that_they_answered_is_kept_for_ever(remembe
     for number in range(100):
         made.answered(f"http://host-{number}.example/")
     # One that is in trouble is remembered with all that is known of it.
-    assert made.proof(asked("/down", OTHER)) == OTHER + "/"
+    assert made.probe_url(asked("/down", OTHER)) == OTHER + "/"
     # It answered once, so that an outage breaks none of its URLs.
     assert None not in [until(made, f"/{number}", 100.0 * number) for number in range(20)]
-    assert made.proof(asked("/0")) == (HOST + "/" if remembered == 1000 else None)
+    assert made.probe_url(asked("/0")) == (HOST + "/" if remembered == 1000 else None)

@@ -14,7 +14,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from coati.live.failures import BombError, FailureReason, PrivateAddressError, TooLargeError, TooSlowError
+from coati.live.failures import DownloadError, FailureReason, PrivateAddressError
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, ResponseReader
 from coati.model import Failure, Method, Other, Page, Redirect, Refused, Request, Target
 from coati.runs.skip_reasons import REASONS, SkipReason
@@ -107,9 +107,9 @@ def test_a_head_has_neither_size_nor_links() -> None:
         (DownloadTimeoutError(), FailureReason.TIMEOUT),
         (ResponseDataLossError(), FailureReason.SHORT_BODY),
         (DownloadFailedError(), FailureReason.BROKEN_OFF),
-        (TooSlowError(), FailureReason.TOO_SLOW),
-        (TooLargeError(), FailureReason.TOO_LARGE),
-        (BombError(), FailureReason.BOMB),
+        (DownloadError(FailureReason.TOO_SLOW), FailureReason.TOO_SLOW),
+        (DownloadError(FailureReason.TOO_LARGE), FailureReason.TOO_LARGE),
+        (DownloadError(FailureReason.BOMB), FailureReason.BOMB),
         (IgnoreRequest("exceeded DOWNLOAD_MAXSIZE during decompression"), FailureReason.BOMB),
         (ValueError("?"), FailureReason.UNSUPPORTED),
     ],

@@ -96,7 +96,7 @@ def test_a_request_begins_when_it_leaves_and_not_while_it_waits_for_its_host() -
         plan=SimpleNamespace(one_site=True),
         host_pauses=lambda: {"h": HostPause(rests_until=0.001)},
         aborted=False,
-        leaves=lambda number, _now: left.append(number),
+        note_sent=lambda number, _now: left.append(number),
     )
     crawler: Any = SimpleNamespace(settings=Settings(USER_AGENT="Coati"), spider=LiveSpider(drive))
     middleware = PaceMiddleware(crawler)
@@ -113,7 +113,7 @@ def test_an_answer_that_came_from_no_server_says_nothing() -> None:
     request = Request(URL)
     network.middleware.process_response(request, Response(URL, status=503))
     network.middleware.process_exception(request, DownloadTimeoutError())
-    network.middleware.leaves(request)
+    network.middleware.note_sent(request)
     assert network.middleware.pace.delay("h") == 1.0
     assert network.middleware.pace.ready("h", 0.0)
 

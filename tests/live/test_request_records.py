@@ -1,4 +1,4 @@
-"""What was asked stands in the WARC files beside what was answered, without anything that opens doors."""
+"""WARC files hold the requests beside the responses, without credentials."""
 
 from collections.abc import Iterator
 from pathlib import Path

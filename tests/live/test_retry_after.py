@@ -12,8 +12,7 @@ from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.live import EventKind, Progress, StopReason
 from coati.live.failures import HostEndedError
-from coati.live.pace import TOO_LONG
-from coati.live.retry_after import parse_retry_after
+from coati.live.pace import TOO_LONG, parse_retry_after
 from coati.runs.reader import RunReader
 from coati.times import from_iso
 from coati.web.media import PRESETS

@@ -55,7 +55,7 @@ def test_tags_for_any_of_our_names_are_kept(named: str) -> None:
     assert server.base + "/b" in crawled.skipped
 
 
-def test_the_longest_delay_asked_of_any_of_our_names_is_kept() -> None:
+def test_the_longest_delay_for_any_of_our_names_is_kept() -> None:
     text = "User-agent: coati\nCrawl-delay: 0.02\n\nUser-agent: mybot\nCrawl-delay: 0.05\n"
     with scripted({**SITE, "/robots.txt": rules(text)}) as server:
         crawled = crawl_from(server.start, agent="MyBot/2.0")

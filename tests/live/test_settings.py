@@ -1,3 +1,5 @@
+from dataclasses import fields
+
 import pytest
 
 from coati.errors import ConfigError
@@ -39,6 +41,14 @@ def test_the_user_agent_says_who_asks() -> None:
 def test_impossible_values_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
         LiveSettings(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "name", [field.name for field in fields(LiveSettings) if field.type in {"int", "float", "int | None"}]
+)
+def test_no_number_may_be_negative_and_the_message_names_it(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^{name} is -1: it must be (at least [01]|above 0)$"):
+        LiveSettings(**{name: -1})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Shortcuts over HTTP: what an API lists is taken, what it does wrong does no harm, and a run goes on."""
+"""Shortcuts over HTTP: what an API lists is taken, what it does wrong does no harm, and a run continues."""
 
 import csv
 import json
@@ -133,7 +133,7 @@ def test_live_and_without_a_network_the_same_is_asked(make: Callable[[str], Site
     chosen = []
     while isinstance(request := strategy.choose(0.0, EVERY_HOST), Request):
         chosen.append(request.url)
-        strategy.observe(request.id, listed.told(request.url, responder.outcome(request)), 0.0)
+        strategy.observe(request.id, listed.with_listed(request.url, responder.outcome(request)), 0.0)
     assert chosen == asked
 
 
@@ -197,7 +197,7 @@ def endless(exchange: Exchange) -> None:
     ],
     ids=["deep", "huge", "html", "foreign", "loop", "forbidden", "broken", "redirect"],
 )
-def test_a_nasty_api_costs_little_and_the_links_go_on(api: Route, most: int) -> None:
+def test_a_nasty_api_costs_little_and_the_links_continue(api: Route, most: int) -> None:
     with scripted(asked_for(api)) as server:
         crawled = crawl_from(server.start, **scent(server.start))
         assert taken(crawled) == 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from coati.budget import Budget, Limit
-from coati.live.site_turns import SiteTurns, Spent
+from coati.live.site_turns import SiteTurns, Usage
 from coati.stop_reasons import StopReason
 
 
 class Site:
     """A crawl that was never crawled."""
 
-    def __init__(self, promise: float | None = None, spent: Spent = Spent(0, 0, 0)) -> None:  # noqa: B008
+    def __init__(self, promise: float | None = None, spent: Usage = Usage(0, 0, 0)) -> None:  # noqa: B008
         self.promise = promise
         self.before = spent
         self.rest = 0.0
@@ -19,7 +19,7 @@ class Site:
         self.gone = False
         self.seconds = 0.0
 
-    def spent(self) -> Spent:
+    def spent(self) -> Usage:
         return self.before
 
     def seconds_before(self) -> float:
@@ -31,7 +31,7 @@ class Site:
     def rests_seconds(self) -> float:
         return self.rest
 
-    def awaken(self) -> None:
+    def wake(self) -> None:
         self.woken += 1
 
     @property
@@ -41,17 +41,17 @@ class Site:
     def stop(self, reason: StopReason) -> None:
         self.ended = reason
 
-    def let_go(self) -> None:
+    def abandon(self) -> None:
         self.gone = True
 
 
-ONE = Spent(1, 10, 0)
+ONE = Usage(1, 10, 0)
 
 
 def turns_of(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> SiteTurns:
     turns = SiteTurns(budget or Budget(), at_once)
     for number, site in enumerate(sites):
-        turns.joins(number, site)
+        turns.add(number, site)
     return turns
 
 
@@ -60,8 +60,8 @@ def tried(sites: list[Site], at_once: int = 1, budget: Budget | None = None) -> 
     turns = turns_of(sites, at_once, budget)
     for number in range(len(sites)):
         assert turns.may_choose(number)
-        turns.observed(number, Spent(1, 10, 0))
-        turns.passes(number)
+        turns.observed(number, Usage(1, 10, 0))
+        turns.yield_turn(number)
     return turns
 
 
@@ -90,7 +90,7 @@ def test_a_turn_that_is_not_used_goes_to_another() -> None:
     turns = tried(sites)
     assert turns.may_choose(0)
     assert not turns.may_choose(1)
-    turns.passes(0)
+    turns.yield_turn(0)
     assert sites[1].woken == 1
     assert turns.may_choose(1)
 
@@ -100,8 +100,8 @@ def test_a_site_that_ends_frees_its_turn() -> None:
     turns = tried(sites)
     assert turns.may_choose(0)
     assert not turns.may_choose(1)
-    turns.leaves(0)
-    turns.leaves(0)
+    turns.remove(0)
+    turns.remove(0)
     assert turns.may_choose(1)
 
 
@@ -122,7 +122,7 @@ def test_no_request_goes_beyond_the_budget() -> None:
     assert not turns.charge(0, 1)
     assert sites[2].ended is None
     # One that cost nothing gives its request back.
-    turns.observed(0, Spent(0, 0, 0))
+    turns.observed(0, Usage(0, 0, 0))
     assert sites[2].woken == 1
     assert turns.may_choose(2)
     turns.observed(1, ONE)
@@ -138,7 +138,7 @@ def test_targets_and_bytes_of_all_sites_count_together() -> None:
         turns = tried([Site(0.9), Site(0.8)], at_once=2, budget=budget)
         for number in range(2):
             assert turns.may_choose(number)
-            turns.observed(number, Spent(1, 10, 1))
+            turns.observed(number, Usage(1, 10, 1))
         assert turns.limit is limit
 
 
@@ -151,9 +151,9 @@ def test_no_more_sites_have_a_turn_than_targets_are_left() -> None:
     turns.observed(0, ONE)
     assert sites[2].woken == 1
     assert turns.may_choose(2)
-    turns.observed(1, Spent(1, 10, 1))
+    turns.observed(1, Usage(1, 10, 1))
     assert turns.limit is None
-    turns.observed(2, Spent(1, 10, 1))
+    turns.observed(2, Usage(1, 10, 1))
     assert turns.limit is Limit.TARGETS
 
 
@@ -161,7 +161,7 @@ def test_time_ends_it_too() -> None:
     clock = [0.0]
     turns = SiteTurns(Budget(max_seconds=10.0), 1, seconds=lambda: clock[0])
     site = Site(0.9)
-    turns.joins(0, site)
+    turns.add(0, site)
     assert turns.may_choose(0)
     clock[0] = 11.0
     turns.observed(0, ONE)
@@ -171,13 +171,13 @@ def test_time_ends_it_too() -> None:
 def test_bodies_that_arrive_count_before_they_are_whole() -> None:
     sites = [Site(0.9), Site(0.8)]
     turns = turns_of(sites, at_once=2, budget=Budget(max_bytes=100))
-    assert turns.of(0).arrives(60)
-    assert turns.of(1).arrives(40)
+    assert turns.of(0).received(60)
+    assert turns.of(1).received(40)
     # One is no longer read: its rest is for the others.
-    assert turns.of(1).arrives(-40)
-    assert turns.of(0).arrives(40)
+    assert turns.of(1).received(-40)
+    assert turns.of(0).received(40)
     assert (turns.limit, sites[0].gone) == (None, False)
-    assert not turns.of(1).arrives(1)
+    assert not turns.of(1).received(1)
     assert turns.limit is Limit.BYTES
     assert [(site.ended, site.gone) for site in sites] == [(StopReason.BUDGET_BYTES, True)] * 2
 
@@ -189,7 +189,7 @@ def test_the_time_of_earlier_sessions_counts() -> None:
     for number, seconds in enumerate((3.0, 6.0, 1.0)):
         site = Site(0.9)
         site.seconds = seconds
-        turns.joins(number, site)
+        turns.add(number, site)
     assert turns.of(0).seconds_left() == 4.0
     clock[0] = 5.0
     assert turns.of(0).seconds_left() == -1.0
@@ -199,9 +199,9 @@ def test_the_time_of_earlier_sessions_counts() -> None:
 
 
 def test_what_earlier_sessions_spent_counts() -> None:
-    sites = [Site(0.9, Spent(6, 0, 2)), Site(0.9, Spent(4, 0, 0))]
+    sites = [Site(0.9, Usage(6, 0, 2)), Site(0.9, Usage(4, 0, 0))]
     turns = turns_of(sites, budget=Budget(max_requests=10))
     assert not turns.may_choose(0)
     assert turns.limit is Limit.REQUESTS
-    assert turns.spent == Spent(10, 0, 2)
+    assert turns.spent == Usage(10, 0, 2)
     assert turns.session_requests == 0

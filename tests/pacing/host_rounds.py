@@ -27,7 +27,7 @@ class HostRounds:
         self.looks = 0
 
     def choose(self, now: float, hosts: Hosts) -> Request | None:
-        for host in hosts.woken():
+        for host in hosts.take_ready():
             heapq.heappush(self._awake, (self._asked[host], host))
         while self._awake:
             _, host = self._awake[0]

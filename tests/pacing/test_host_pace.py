@@ -44,7 +44,7 @@ def test_a_slow_host_is_asked_half_of_the_time_at_most() -> None:
     assert answers(pace(0.0), latency=3.0) == 0.0
 
 
-def test_why_a_delay_has_grown_is_told() -> None:
+def test_why_a_delay_has_grown_is_reported() -> None:
     hosts = pace()
     hosts.sent(H, 0.0)
     assert hosts.wait(H, 0.25) == Wait(0.75, "delay")
@@ -58,7 +58,7 @@ def test_why_a_delay_has_grown_is_told() -> None:
 
 def test_a_crawl_delay_is_a_floor() -> None:
     hosts = pace()
-    assert hosts.ask_delay(H, 10.0) == [Wait(10.0, "Crawl-delay")]
+    assert hosts.set_crawl_delay(H, 10.0) == [Wait(10.0, "Crawl-delay")]
     answers(hosts, 502)
     for _ in range(20):
         answers(hosts, latency=0.1)
@@ -74,22 +74,22 @@ def test_a_host_may_have_a_delay_of_its_own_longer_or_shorter() -> None:
         hosts.sent(host, 0.0)
         hosts.answered(host, 0.0)
     assert [hosts.free_at(host) for host in ("quick", "slow", "other")] == [0.25, 90.0, 1.0]
-    assert hosts.ask_delay("slow", 50.0) == []
-    assert hosts.ask_delay("slow", 100.0) == [Wait(90.0, "Crawl-delay")]
-    assert hosts.ask_delay("quick", 0.5) == [Wait(0.5, "Crawl-delay")]
+    assert hosts.set_crawl_delay("slow", 50.0) == []
+    assert hosts.set_crawl_delay("slow", 100.0) == [Wait(90.0, "Crawl-delay")]
+    assert hosts.set_crawl_delay("quick", 0.5) == [Wait(0.5, "Crawl-delay")]
 
 
 @pytest.mark.parametrize("asked", [1.0, 0.5, -3.0, math.nan])
-def test_a_crawl_delay_that_asks_for_no_more_changes_nothing(asked: float) -> None:
+def test_a_crawl_delay_that_is_not_longer_changes_nothing(asked: float) -> None:
     hosts = pace()
-    assert hosts.ask_delay(H, asked) == []
+    assert hosts.set_crawl_delay(H, asked) == []
     assert hosts.delay(H) == 1.0
 
 
 def test_a_crawl_delay_is_bounded_but_never_below_the_settings() -> None:
     for own, expected in ((1.0, 60.0), (90.0, 90.0)):
         hosts = pace(own)
-        hosts.ask_delay(H, 86400.0)
+        hosts.set_crawl_delay(H, 86400.0)
         assert hosts.delay(H) == expected
 
 
@@ -102,7 +102,7 @@ def test_whatever_happens_the_delay_stays_in_its_bounds(
     own: float, asked: float, steps: list[tuple[int, float]]
 ) -> None:
     hosts = pace(own)
-    hosts.ask_delay(H, asked)
+    hosts.set_crawl_delay(H, asked)
     floor = max(own, asked)
     for status, latency in steps:
         delay = answers(hosts, status, latency) if status else fails(hosts)
@@ -133,11 +133,11 @@ def test_a_host_that_does_not_say_how_long_rests_longer_each_time() -> None:
     assert hosts.answered(H, now, 503)[1] == Wait(5.0, "status 503")
 
 
-def test_who_asks_for_no_rest_does_not_rest() -> None:
+def test_a_host_without_a_retry_after_does_not_rest() -> None:
     assert pace().answered(H, 0.0, 429, retry_after=0.0) == [Wait(2.0, "errors")]
 
 
-def test_a_rest_beyond_all_patience_ends_the_host_and_is_kept_as_it_was_asked_for() -> None:
+def test_a_rest_beyond_all_patience_ends_the_host_and_is_kept_as_it_was_requested() -> None:
     hosts = pace()
     hosts.answered(H, 1000.0, 503, retry_after=86400.0)
     assert hosts.ended(H) == "Retry-After"
@@ -178,10 +178,10 @@ def test_what_is_in_flight_keeps_a_host_from_being_ready() -> None:
     assert hosts.ready(H, 0.0)
     hosts.begin(H, 0.0)
     assert not hosts.ready(H, 1e9)
-    assert (hosts.next_time(1e9), hosts.woken(1e9)) == (math.inf, [])
+    assert (hosts.next_time(1e9), hosts.take_ready(1e9)) == (math.inf, [])
     hosts.end(H)
-    assert hosts.woken(1e9) == [H]
-    assert hosts.woken(1e9) == []
+    assert hosts.take_ready(1e9) == [H]
+    assert hosts.take_ready(1e9) == []
 
 
 def test_what_is_on_its_way_counts_until_it_leaves_or_is_not_sent_at_all() -> None:
@@ -212,8 +212,8 @@ def test_a_woken_host_that_was_asked_meanwhile_sleeps_again() -> None:
     hosts.ready(H, 0.0)
     assert hosts.next_time(1.0) == math.inf
     hosts.sent(H, 1.0)
-    assert hosts.woken(1.5) == []
-    assert hosts.woken(2.0) == [H]
+    assert hosts.take_ready(1.5) == []
+    assert hosts.take_ready(2.0) == [H]
 
 
 def test_among_many_hosts_one_without_a_connection_rests_longer_and_is_given_up_in_the_end() -> None:
@@ -250,7 +250,7 @@ def test_names_without_end_are_forgotten_but_not_what_is_in_flight() -> None:
     hosts = HostPace(PaceSettings(remembered_hosts=10))
     for number in range(5):
         hosts.begin(f"busy{number}", 0.0)
-    hosts.ask_delay("slow", 9.0)
+    hosts.set_crawl_delay("slow", 9.0)
     for number in range(1000):
         hosts.sent(f"host{number}", 0.0)
     assert len(hosts.waits(0.5)) <= 10
@@ -259,7 +259,7 @@ def test_names_without_end_are_forgotten_but_not_what_is_in_flight() -> None:
 
 def test_what_is_special_is_forgotten_last_and_memory_is_bounded_all_the_same() -> None:
     hosts = HostPace(PaceSettings(remembered_hosts=10))
-    hosts.ask_delay("slow", 9.0)
+    hosts.set_crawl_delay("slow", 9.0)
     for number in range(100):
         hosts.sent(f"host{number}", 0.0)
         assert hosts.delay("slow") == 9.0
@@ -274,7 +274,7 @@ def test_who_sleeps_and_is_forgotten_wakes() -> None:
     hosts.sent("a", 0.0)
     assert not hosts.ready("a", 0.0)
     hosts.sent("b", 0.0)
-    assert hosts.woken(0.0) == ["a"]
+    assert hosts.take_ready(0.0) == ["a"]
 
 
 STEPS = st.lists(
@@ -309,7 +309,7 @@ def test_whatever_happens_a_host_that_was_refused_is_told_once_when_it_is_ready(
         elif what == "fail":
             hosts.failed(host, now)
         ready = {host for host in "abc" if hosts.free_at(host) <= now}
-        assert sorted(hosts.woken(now)) == sorted(refused & ready)
+        assert sorted(hosts.take_ready(now)) == sorted(refused & ready)
         refused -= ready
         sleeping = [hosts.free_at(host) for host in refused]
         assert hosts.next_time(now) == min(sleeping, default=math.inf)

@@ -58,7 +58,7 @@ def test_what_is_on_its_way_is_limited() -> None:
     assert sender.ask(0.5, choose) == "c/3"
 
 
-def test_a_request_for_a_busy_host_waits_and_others_go_on() -> None:
+def test_a_request_for_a_busy_host_waits_and_others_continue() -> None:
     sender, choose = Sender(concurrency=3, one_site=False), Chooser("aaabc")
     assert sender.ask(0.0, choose) == "a/1"
     assert [sender.ask(0.1, choose) for _ in range(3)] == ["b/4", "c/5", None]
@@ -91,7 +91,7 @@ def test_of_one_site_what_waits_counts_as_if_it_were_on_its_way() -> None:
     assert choose.chosen == 5
 
 
-def test_of_one_site_nothing_is_chosen_while_none_of_its_hosts_may_be_asked() -> None:
+def test_of_one_site_nothing_is_chosen_while_none_of_its_hosts_may_get_a_request() -> None:
     sender, choose = Sender(concurrency=4, one_site=True), Chooser("aab")
     assert sender.ask(0.0, choose) == "a/1"
     assert sender.ask(0.3, choose) is None
@@ -129,7 +129,7 @@ def test_in_a_long_rest_with_nothing_on_its_way_it_is_found_out_whether_all_is_d
     assert choose.chosen == 2
 
 
-def test_a_strategy_that_waits_is_asked_again_at_its_time_or_when_a_host_wakes() -> None:
+def test_a_strategy_that_waits_chooses_again_at_its_time_or_when_a_host_wakes() -> None:
     sender = Sender(concurrency=2, one_site=False)
     assert sender.ask(0.0, Chooser("", Later(7.0))) == Later(7.0)
     assert sender.ask(0.0, Chooser("")) is None
@@ -145,7 +145,7 @@ def test_a_strategy_that_waits_is_asked_again_at_its_time_or_when_a_host_wakes()
     assert sender.ask(1.0, Chooser("", Later(7.0))) == Later(7.0)
 
 
-def test_who_asks_to_be_asked_at_once_does_not_stop_the_clock() -> None:
+def test_a_strategy_that_waits_for_no_time_does_not_stop_the_clock() -> None:
     sender = Sender(concurrency=1, one_site=False)
     assert sender.ask(5.0, Chooser("", Later(4.0))) == Later(5.001)
 

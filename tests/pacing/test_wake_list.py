@@ -10,16 +10,16 @@ def test_a_host_that_waits_for_something_in_flight_wakes_by_a_word() -> None:
     times = {"a": math.inf}
     sleeping = WakeList(times.__getitem__)
     sleeping.add("a")
-    assert (sleeping.next_time(), sleeping.woken(1e9), len(sleeping)) == (math.inf, [], 1)
+    assert (sleeping.next_time(), sleeping.take_ready(1e9), len(sleeping)) == (math.inf, [], 1)
     times["a"] = 5.0
     sleeping.changed("a")
-    assert (sleeping.next_time(), sleeping.woken(5.0), len(sleeping)) == (5.0, ["a"], 0)
+    assert (sleeping.next_time(), sleeping.take_ready(5.0), len(sleeping)) == (5.0, ["a"], 0)
 
 
 def test_who_does_not_sleep_is_not_woken() -> None:
     sleeping = WakeList(lambda _: 1.0)
     sleeping.changed("a")
-    assert sleeping.woken(2.0) == []
+    assert sleeping.take_ready(2.0) == []
 
 
 HOSTS = st.sampled_from("abcd")
@@ -52,7 +52,7 @@ def test_whatever_happens_each_sleeper_wakes_once_when_it_is_free(steps: list[tu
         # What a scan of all hosts would find.
         free = {host for host in asleep if times[host] <= now}
         assert sleeping.next_time() == min((times[host] for host in asleep), default=math.inf)
-        woken = sleeping.woken(now)
+        woken = sleeping.take_ready(now)
         assert sorted(woken) == sorted(free)
         asleep -= free
         assert len(sleeping) == len(asleep)

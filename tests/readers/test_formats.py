@@ -69,7 +69,7 @@ def test_a_head_of_a_list_address_is_a_page(media_type: str, *, is_page: bool) -
     assert form(None, media_type, is_list=False, wanted=False) is None
 
 
-def test_robots_is_a_list_only_where_it_is_asked_for_as_one() -> None:
+def test_robots_is_a_list_only_where_it_is_read_as_one() -> None:
     assert form(b"Disallow: /", "text/plain", "robots.txt") is Format.ROBOTS
     assert form(b"<h1>", "text/html", "robots.txt") is Format.ROBOTS
     assert form(b"Disallow: /", "text/plain", "robots.txt", is_list=False) is None

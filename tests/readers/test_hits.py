@@ -46,7 +46,7 @@ def test_a_hit_is_a_link() -> None:
         "ftp://a/",
     ],
 )
-def test_a_hit_that_is_no_web_address_is_left_out(url: str) -> None:
+def test_a_hit_that_is_not_a_url_is_left_out(url: str) -> None:
     assert not hits_page(write_hits(Hits((Hit(url),))), ADDRESS).links.urls
 
 
@@ -98,6 +98,6 @@ def test_nothing_raises(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("address", ["https://a.test/", "search://cdx/?site=http://a.test/&page=9999"])
-def test_where_no_next_page_can_be_asked_for_hits_are_links_alone(address: str) -> None:
+def test_without_a_next_page_only_hits_are_links(address: str) -> None:
     body = write_hits(Hits((Hit("http://a.test/x"),), more=True))
     assert list(PageReader(None).read(Format.HITS, body, address).links.urls) == ["http://a.test/x"]

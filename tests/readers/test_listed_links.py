@@ -24,25 +24,25 @@ def out_links(outcome: Outcome) -> object:
 
 def test_what_an_offered_api_lists_is_told_where_a_page_links_to_it() -> None:
     crawl = ListedLinks()
-    assert out_links(crawl.told("http://a.test/", home())) is None
-    assert out_links(crawl.told("http://a.test/before", page(FILE))) is None
-    assert out_links(crawl.told(API, page(FILE))) is None
-    assert out_links(crawl.told("http://a.test/news", page(OTHER, FILE, FILE))) == [url_hash(FILE)]
-    assert out_links(crawl.told("http://a.test/other", page(OTHER))) is None
+    assert out_links(crawl.with_listed("http://a.test/", home())) is None
+    assert out_links(crawl.with_listed("http://a.test/before", page(FILE))) is None
+    assert out_links(crawl.with_listed(API, page(FILE))) is None
+    assert out_links(crawl.with_listed("http://a.test/news", page(OTHER, FILE, FILE))) == [url_hash(FILE)]
+    assert out_links(crawl.with_listed("http://a.test/other", page(OTHER))) is None
     target = Target(200, 9, "text/csv")
-    assert crawl.told(FILE, target) is target
+    assert crawl.with_listed(FILE, target) is target
 
 
 def test_an_api_that_moved_is_one_still() -> None:
     crawl = ListedLinks()
-    crawl.told("http://a.test/", home())
-    crawl.told(API, Redirect(301, 0, MOVED))
-    crawl.told(MOVED, page(FILE))
-    assert out_links(crawl.told("http://a.test/news", page(FILE))) == [url_hash(FILE)]
+    crawl.with_listed("http://a.test/", home())
+    crawl.with_listed(API, Redirect(301, 0, MOVED))
+    crawl.with_listed(MOVED, page(FILE))
+    assert out_links(crawl.with_listed("http://a.test/news", page(FILE))) == [url_hash(FILE)]
 
 
 def test_earlier_sessions_are_remembered() -> None:
     crawl = ListedLinks([API], [FILE])
-    assert out_links(crawl.told("http://a.test/news", page(FILE))) == [url_hash(FILE)]
-    crawl.told(API, page(OTHER))
-    assert out_links(crawl.told("http://a.test/more", page(OTHER))) == [url_hash(OTHER)]
+    assert out_links(crawl.with_listed("http://a.test/news", page(FILE))) == [url_hash(FILE)]
+    crawl.with_listed(API, page(OTHER))
+    assert out_links(crawl.with_listed("http://a.test/more", page(OTHER))) == [url_hash(OTHER)]

@@ -15,7 +15,7 @@ from tests.replaying import tiny_site
 from tests.replaying.tiny_site import START
 
 
-def test_pages_with_and_without_targets_are_told_apart(tmp_path: Path) -> None:
+def test_pages_with_and_without_targets_are_distinguished(tmp_path: Path) -> None:
     with Archive.open(tiny_site.make(tmp_path / "tiny")) as archive:
         site = ReplaySite(archive)
         leading, others = example_pages(site)
@@ -33,7 +33,7 @@ def test_examples_of_sites_are_joined_and_both_sorts_are_needed() -> None:
         join_examples([(["a"], [])])
 
 
-def test_what_is_no_page_has_no_text(tmp_path: Path) -> None:
+def test_what_is_not_a_page_has_no_text(tmp_path: Path) -> None:
     with Archive.open(tiny_site.make(tmp_path / "tiny")) as archive:
         site = ReplaySite(archive)
         assert site.page_text(START + "a") == "/a1.csv /a2.csv /"

@@ -175,7 +175,7 @@ def test_an_archive_without_a_history_is_unchanged_when_it_is_visited_again(tmp_
         assert run.stop == FINISHED
 
 
-def test_an_archive_without_times_is_no_history(tmp_path: Path) -> None:
+def test_an_archive_without_times_is_not_a_history(tmp_path: Path) -> None:
     with (
         Archive.open(make(tmp_path / "once", [page("", None)])) as archive,
         pytest.raises(UsageError, match="not a history"),

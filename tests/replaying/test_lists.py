@@ -10,7 +10,7 @@ from coati.archive.archive import Archive
 from coati.archive.importing import ImportOptions, import_source
 from coati.archive.link_cache import LinkCache
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import Progress, Report
+from coati.archive.sources.source import ProgressCallback, Report
 from coati.assembly import build_strategy
 from coati.budget import Budget
 from coati.model import Kind, Method, Other, Page, Request, Target
@@ -123,7 +123,7 @@ class _Source:
     def meta(self) -> ArchiveMeta:
         return ArchiveMeta("tiny", START, PRESETS["data-extended"])
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         return records()
 
 

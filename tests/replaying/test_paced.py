@@ -81,7 +81,7 @@ def test_a_strategy_that_does_not_ask_which_hosts_are_ready_is_paced_as_well() -
     assert round(result.ended_at, 6) == 4.1
 
 
-def test_a_host_that_is_down_is_given_up_and_the_others_go_on() -> None:
+def test_a_host_that_is_down_is_given_up_and_the_others_continue() -> None:
     strategy = HostRounds(urls(3, 20))
     web = Web(h1=Failure(0, 0, "connection refused"))
     run = PacedReplay(web, strategy, HostPace(PaceSettings(many_hosts=True)), concurrency=4)
@@ -103,7 +103,7 @@ def test_what_was_chosen_for_a_host_that_is_ended_is_refused() -> None:
     assert run.trace.refused == 4
 
 
-def test_a_rest_that_is_asked_for_is_kept_to() -> None:
+def test_a_rest_that_is_requested_is_kept_to() -> None:
     strategy = HostRounds(urls(1, 3))
     answers: Iterator[Outcome] = iter([Deferred(429, 0, "status 429", until=100.0), PAGE, PAGE])
 

@@ -99,8 +99,8 @@ def test_a_replay_may_begin_elsewhere(archive: Archive) -> None:
             "http://tiny.test/nowhere is not in the archive tiny, made from http://tiny.test/",
         ),
         ("http://other.test/", "not in the archive"),
-        ("tiny.test", "not a web address: 'tiny.test'"),
-        ("", "not a web address"),
+        ("tiny.test", "not a URL: 'tiny.test'"),
+        ("", "not a URL"),
     ],
 )
 def test_a_start_outside_the_archive_is_refused(archive: Archive, start: str, says: str) -> None:

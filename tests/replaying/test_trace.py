@@ -39,7 +39,7 @@ STEPS: tuple[tuple[Method, int, Outcome], ...] = (
     (Method.GET, 3, Redirect(301, 5, url(4))),
     (Method.GET, 4, Other(200, 7, "text/css")),
     (Method.GET, 5, Failure(404, 0, "status 404")),
-    (Method.GET, 6, Failure(0, 0, "no answer")),
+    (Method.GET, 6, Failure(0, 0, "no response")),
     (Method.GET, 7, Target(206, 11, "text/csv")),
 )
 

@@ -66,7 +66,7 @@ def told_of(outcome: Outcome) -> tuple[object, ...]:
 def test_what_is_not_in_a_history_is_not_found() -> None:
     history = PageHistory("empty", {"http://a.test/": [PageCapture(5.0, [])]})
     assert told_of(history.respond(Request(0, Method.GET, "http://b.test/"), 9.0))[1] == 404
-    with pytest.raises(UsageError, match="as of a time"):
+    with pytest.raises(UsageError, match="needs a time"):
         history.respond(Request(0, Method.GET, "http://a.test/"))
 
 

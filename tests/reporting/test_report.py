@@ -324,5 +324,5 @@ def test_errors_and_what_was_left_alone_stand_with_their_reasons(tmp_path: Path)
 
 def test_every_reason_to_stop_or_to_skip_is_put_into_words() -> None:
     assert set(MEANINGS) == set(REASONS)
-    assert all(reason.words.brief for reason in StopReason)
-    assert all(StopReason.of_limit(limit).words.next_step for limit in Limit)
+    assert all(reason.text.brief for reason in StopReason)
+    assert all(StopReason.of_limit(limit).text.next_step for limit in Limit)

@@ -8,10 +8,9 @@ import pytest
 
 from coati.model import Link
 from coati.reporting import Verdict, explain_url, restored_strategy
-from coati.reporting.explanation import ScoreReason
 from coati.runs.layout import Layout
 from coati.settings import RunSettings, crawl_plan
-from coati.strategies.strategy import Explained, Reason, Strategy
+from coati.strategies.strategy import ScoreExplanation, ScoreReason, Strategy
 from coati.testing import Response, Site
 from tests.reporting.made_runs import MadeRun
 
@@ -34,9 +33,11 @@ class Telling:
     def __getattr__(self, name: str) -> object:
         return getattr(self._strategy, name)
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         assert isinstance(link, Link)
-        return Explained(0.5, [Reason(f"{link.anchor} on {source_url}", self._strategy.save()["turn"])])
+        return ScoreExplanation(
+            0.5, [ScoreReason(f"{link.anchor} on {source_url}", self._strategy.save()["turn"])]
+        )
 
 
 @pytest.fixture
@@ -66,7 +67,10 @@ def test_for_what_was_asked_it_is_brought_to_where_it_chose(
 ) -> None:
     assert told(folder, monkeypatch, "/1") == (ScoreReason(f"Page 1 on {START}", 2),)
     monkeypatch.setattr(restored_strategy, "_MOST_REDONE", 2)
-    assert explain_url(folder, "/1").reasons == ()
+    explanation = explain_url(folder, "/1")
+    assert explanation.reasons == ()
+    assert explanation.missing is not None
+    assert "to repeat 5 events of the log, and more than 2 take too long" in explanation.missing
     assert explain_url(folder, "/8").reasons == (ScoreReason(f"Page 8 on {START}", 4),)
 
 
@@ -87,10 +91,15 @@ def test_a_run_without_snapshots_gives_the_same(folder: Path, monkeypatch: pytes
 def test_a_log_of_another_strategy_is_explained_from_its_tables(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for path in Layout(folder).snapshots.iterdir():
+        path.unlink()
     original = crawl_plan.new_strategy
-    other = RunSettings(urls=(START,), strategy="dfs")
+    other = RunSettings(urls=("http://b.test/",), strategy="dfs")
     monkeypatch.setattr(crawl_plan, "new_strategy", lambda _: Telling(original(other)))
     explanation = explain_url(folder, "/8")
     assert explanation.verdict is Verdict.WAITING
     assert explanation.siblings is not None
     assert explanation.siblings.followed == 3
+    assert explanation.missing is not None
+    assert "Was the run made with another strategy" in explanation.missing
+    assert explanation.because.endswith("its turn had not come.")

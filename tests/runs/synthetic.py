@@ -163,7 +163,7 @@ TABLES = {
 
 def rows(store: RunStore, query: str) -> list[Any]:
     """Ask the database of a run that is being written."""
-    return store._log.connection.execute(query).fetchall()  # noqa: SLF001
+    return store.log.connection.execute(query).fetchall()
 
 
 def dump(store: RunStore) -> dict[str, list[Any]]:
@@ -182,7 +182,7 @@ def new_store(folder: Path) -> RunStore:
 def abandon(store: RunStore) -> None:
     """Let go of everything as a kill would: nothing more is written."""
     store._closed = True  # noqa: SLF001
-    store._log.connection.close()  # noqa: SLF001
+    store.log.connection.close()
     store._warc.close()  # noqa: SLF001
     store._lock.release()  # noqa: SLF001
 

@@ -19,10 +19,10 @@ def test_it_works_in_another_thread_and_takes_wishes_together() -> None:
         assert go_on.wait(_PATIENCE)
 
     background = BackgroundSync(sync)
-    background.ask()
+    background.sync_soon()
     assert begun.wait(_PATIENCE)
-    background.ask()
-    background.ask()
+    background.sync_soon()
+    background.sync_soon()
     go_on.set()
     assert again.wait(_PATIENCE)
     background.close()
@@ -36,7 +36,7 @@ def test_a_failure_comes_out_at_the_next_check() -> None:
 
     background = BackgroundSync(sync)
     background.check()
-    background.ask()
+    background.sync_soon()
     background.close()
     with pytest.raises(OSError, match="the disk is gone"):
         background.check()

@@ -1,4 +1,4 @@
-"""A crawl that is killed at any moment loses nothing that it counted, and goes on as if nothing had been."""
+"""A crawl that is killed at any moment loses nothing that it counted, and continues as before."""
 
 import multiprocessing
 import random

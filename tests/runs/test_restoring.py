@@ -1,4 +1,4 @@
-"""A strategy that was restored goes on as if nothing had happened."""
+"""A strategy that was restored continues as if nothing had happened."""
 
 import json
 from collections.abc import Mapping

@@ -33,6 +33,7 @@ from coati.model import (
 )
 from coati.runs.errors import NoRunError, RunError, RunLockedError, RunVersionError, RunWriteError
 from coati.runs.fetched import Fetched
+from coati.runs.last_answers import last_answers
 from coati.runs.layout import Layout, holds_run, is_free
 from coati.runs.skip_reasons import REASONS, SkipReason
 from coati.runs.snapshots import SnapshotForm
@@ -133,7 +134,7 @@ def test_a_relevant_page_is_a_target_of_the_run_once_and_comes_back_as_relevant(
         assert (totals.targets, totals.relevant_pages, totals.pages) == (1, 1, 3)
         assert totals.target_bytes == 100
         assert rows(store, "SELECT targets FROM progress") == [(1,), (1,), (1,)]
-        assert [past.is_target for past in store.last_answers()] == [True, False]
+        assert [past.is_target for past in last_answers(store.log)] == [True, False]
     with RunStore.open(tmp_path / "relevant", 2000.0) as again:
         assert again.totals == totals
         seen: list[Outcome] = []
@@ -180,7 +181,7 @@ def test_a_target_has_its_whole_provenance(store: RunStore) -> None:
     recorded = fetch(store, 4, end, CSV_TARGET, arm=7, body=b"1,2\n", headers=CSV)
     assert recorded == Recorded(CSV_TARGET, "files/table.csv", new_target=True)
     assert (store.folder / "files" / "table.csv").read_bytes() == b"1,2\n"
-    cursor = store._log.connection.execute("SELECT * FROM targets_with_provenance")  # noqa: SLF001
+    cursor = store.log.connection.execute("SELECT * FROM targets_with_provenance")
     (row,) = [dict(zip([name for name, *_ in cursor.description], values, strict=True)) for values in cursor]
     assert json.loads(row.pop("redirects")) == [hop, START + "hop2"]
     assert json.loads(row.pop("headers")) == [list(pair) for pair in CSV]
@@ -555,7 +556,7 @@ def test_a_full_disk_loses_nothing_that_was_counted(
 
 def test_a_database_that_cannot_grow_is_a_full_disk(tmp_path: Path) -> None:
     store = new_store(tmp_path)
-    store._log.connection.execute("PRAGMA max_page_count = 60")  # noqa: SLF001
+    store.log.connection.execute("PRAGMA max_page_count = 60")
     loop = Loop(store, Site(3, 3000), "bfs", 3)
     with pytest.raises(RunWriteError, match="the disk is full"):
         loop.steps()

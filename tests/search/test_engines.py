@@ -68,8 +68,8 @@ def test_what_needs_the_network_says_so() -> None:
         ([ENGINE, ENGINE], "two search engines"),
         ([StubEngine(PAGES, "No Name")], "is not a name of a search engine"),
         ([StubEngine(PAGES, "")], "names no search engine"),
-        ([StubEngine(PAGES, delay_seconds=-1)], "0 seconds or more"),
-        ([StubEngine(PAGES, delay_seconds=float("nan"))], "0 seconds or more"),
+        ([StubEngine(PAGES, delay_seconds=-1)], "must not be negative"),
+        ([StubEngine(PAGES, delay_seconds=float("nan"))], "must not be negative"),
     ],
 )
 def test_engines_that_could_not_be_asked_are_refused(engines: list[StubEngine], complaint: str) -> None:

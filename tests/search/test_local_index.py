@@ -121,7 +121,7 @@ def test_an_index_of_another_version(tmp_path: Path) -> None:
         LocalIndex(tmp_path)
 
 
-def test_a_file_that_is_no_index(tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_index(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"x" * 5000)
     with pytest.raises(ConfigError, match="not a search index"):
         LocalIndex(tmp_path)

@@ -98,7 +98,7 @@ def test_over_http(make: Make, path: str, answer: dict[str, Any]) -> None:
     [Response.page("<p>Sign in"), Response.file("application/json", b"[]"), Response(429), Response(403)],
     ids=["html", "no object", "too many", "forbidden"],
 )
-def test_what_is_no_answer_is_a_failure_without_the_key(
+def test_what_is_not_an_answer_is_a_failure_without_the_key(
     make: Make, path: str, answer: dict[str, Any], response: Response
 ) -> None:
     assert answer

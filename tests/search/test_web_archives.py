@@ -31,7 +31,7 @@ def test_a_query_for_a_site_is_an_address() -> None:
     assert parse_query(SITE.address + "&page=2").page == 2
 
 
-def test_the_wayback_machine_is_asked_for_files_and_read() -> None:
+def test_the_wayback_machine_is_queried_for_files() -> None:
     asked = Wayback().request(Query("wayback", "https://www.example.org/", Ability.SITE, page=2))
     assert asked.url.startswith("https://web.archive.org/cdx/search/cdx?url=example.org&matchType=domain")
     assert asked.url.endswith(f"&limit={PAGE_HITS}&offset={PAGE_HITS}")
@@ -41,7 +41,7 @@ def test_the_wayback_machine_is_asked_for_files_and_read() -> None:
             Hit(
                 "http://www.example.org/a.csv",
                 "a.csv",
-                "text/csv, 123 bytes, last seen 2019-12-31",
+                "text/csv, 123 B, last seen 2019-12-31",
                 "2019-12-31",
                 "https://web.archive.org/web/20191231000000/http://www.example.org:80/a.csv",
             ),
@@ -52,7 +52,7 @@ def test_the_wayback_machine_is_asked_for_files_and_read() -> None:
 
 
 @pytest.mark.parametrize("body", [b"{}", b"<html>busy</html>", b"[1]", b"[[]", b"[null, [1]]"])
-def test_what_is_no_table_is_an_error_of_this_query(body: bytes) -> None:
+def test_what_is_not_a_table_is_an_error_of_this_query(body: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
         Wayback().read(body, "text/html")
 
@@ -81,7 +81,7 @@ def test_common_crawl_finds_out_its_newest_index_first() -> None:
 @pytest.mark.parametrize(
     "body", [b"{}", b"[]", b"<html>", b"[7]", b'[{"id": "x"}]', b'[{"cdx-api": "file:///a"}]']
 )
-def test_what_is_no_list_of_indexes_is_an_error(body: bytes) -> None:
+def test_what_is_not_a_list_of_indexes_is_an_error(body: bytes) -> None:
     engine = CommonCrawl("http://127.0.0.1:1")
     with pytest.raises(ValueError):  # noqa: PT011 - JSON's own error among them
         engine.prepare(body, "text/html")

@@ -110,7 +110,7 @@ def test_none_takes_a_budget_away() -> None:
         ({"types": "tabels"}, "did you mean 'tables'"),
         ({"scope": "world"}, "unknown scope"),
         ({"include": "["}, "not a regular expression"),
-        ({"exclude": [1]}, "not a text"),
+        ({"exclude": [1]}, "not a string"),
         ({"sitemaps": "perhaps"}, "neither true nor false"),
         ({"limits": {"retry": 1}}, "did you mean 'retries'"),
         ({"limits": {"retries": "many"}}, "retries: 'many' is not a whole number"),

@@ -49,7 +49,7 @@ def test_the_how_to_lists_every_profile_with_what_it_was_written_from(text: str)
         ("coati.errors:CoatiError", "has no name"),
     ],
 )
-def test_what_is_no_profile_is_refused_in_words(path: str, message: str) -> None:
+def test_what_is_not_a_profile_is_refused_in_words(path: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build_shortcuts("auto", "scent", [path])
 

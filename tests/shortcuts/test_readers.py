@@ -260,7 +260,7 @@ NASTY = (
 
 
 @pytest.mark.parametrize("url", ADDRESSES)
-def test_what_is_no_answer_lists_nothing_and_nothing_raises(url: str) -> None:
+def test_what_is_not_an_answer_lists_nothing_and_nothing_raises(url: str) -> None:
     shortcuts = Shortcuts()
     assert shortcuts.reads(HOST + url)
     for body in NASTY:

@@ -28,7 +28,7 @@ def test_every_profile_has_a_page_and_says_what_it_was_written_from() -> None:
 
 
 @pytest.mark.parametrize("html", PLAIN)
-def test_what_is_no_known_software_is_not_recognised(html: str) -> None:
+def test_what_is_not_a_known_software_is_not_recognised(html: str) -> None:
     assert recognise(SITE, (), html.encode()) == ()
 
 
@@ -79,5 +79,5 @@ def test_a_profile_that_raises_is_named_and_left_out() -> None:
     assert not shortcuts.reads(SITE)
 
 
-def test_bytes_that_are_no_text_are_no_software() -> None:
+def test_bytes_that_are_not_text_are_not_software() -> None:
     assert recognise(SITE, (), bytes(range(256)) * 2000) == ()

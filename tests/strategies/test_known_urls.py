@@ -52,7 +52,7 @@ def test_a_url_that_lies_across_two_others_is_not_known() -> None:
 
 
 @given(URLS, URLS)
-def test_what_was_saved_goes_on(urls: list[str], later: list[str]) -> None:
+def test_what_was_saved_continues(urls: list[str], later: list[str]) -> None:
     known = KnownUrls()
     for url in filter(storable, urls):
         known.add(url)

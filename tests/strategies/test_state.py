@@ -58,7 +58,7 @@ def test_it_is_compressed() -> None:
 
 
 @given(st.binary(max_size=60))
-def test_what_is_no_state_is_refused(data: bytes) -> None:
+def test_what_is_not_a_state_is_refused(data: bytes) -> None:
     for damaged in (data, MAGIC + data, MAGIC + zlib.compress(data)):
         with pytest.raises(ValueError, match="state"):
             unpack(damaged)

@@ -6,7 +6,7 @@ from coati.assembly import build_shortcuts, build_strategy
 from coati.errors import ConfigError
 from coati.model import EVERY_HOST, Outcome, Page, Request, Target
 from coati.shortcuts.recognition import recognise
-from coati.testing.api_answers import ANSWERS, ApiFile
+from coati.testing.api_answers import SOFTWARE, ApiFile
 from coati.testing.apis import Api, ApiState, files_of, with_api
 from coati.testing.responder import Responder
 from coati.testing.site import Response, Site
@@ -44,7 +44,7 @@ def targets(course: list[tuple[Request, Outcome]]) -> set[str]:
     return {request.url for request, outcome in course if isinstance(outcome, Target)}
 
 
-@pytest.mark.parametrize("software", sorted(ANSWERS))
+@pytest.mark.parametrize("software", sorted(SOFTWARE))
 def test_a_whole_api_gives_all_files_and_nothing_else_is_asked(software: str) -> None:
     site = with_api(made_site(), software)
     (found, *_) = recognise(ROOT, site.get(ROOT).headers, site.get(ROOT).body or b"")
@@ -55,7 +55,7 @@ def test_a_whole_api_gives_all_files_and_nothing_else_is_asked(software: str) ->
     assert len(course) <= 2 * FILES + 10
 
 
-@pytest.mark.parametrize("software", sorted(ANSWERS))
+@pytest.mark.parametrize("software", sorted(SOFTWARE))
 def test_odd_paging_loses_nothing(software: str) -> None:
     mode = "auto" if software == "nada" else "only"
     assert len(targets(crawl(with_api(made_site(), software, ApiState.ODD), mode))) == FILES
@@ -67,7 +67,7 @@ def test_half_and_stale_apis_give_what_they_have(software: str) -> None:
     assert len(targets(crawl(with_api(made_site(), software, ApiState.STALE), "only"))) == -(-FILES // 2)
 
 
-@pytest.mark.parametrize("software", sorted(ANSWERS))
+@pytest.mark.parametrize("software", sorted(SOFTWARE))
 @pytest.mark.parametrize("state", [ApiState.CLOSED, ApiState.HOSTILE])
 def test_a_closed_or_hostile_api_costs_two_requests_at_most(software: str, state: ApiState) -> None:
     without = [request.url for request, _ in crawl(made_site())]

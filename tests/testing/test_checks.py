@@ -273,7 +273,7 @@ class DependsOnWhatWasBefore(Sound):
         return settled
 
 
-class AsksForNothing(Sound):
+class RequestsNothing(Sound):
     def __init__(self, start_url: str) -> None:
         super().__init__(start_url)
         self.waiting = []
@@ -287,7 +287,7 @@ class AsksForNothing(Sound):
         (MakesUpUrls, "nobody told"),
         (ScoresNothing, "not a number"),
         (RisesFromTheDead, "was over"),
-        (AsksForNothing, "asks for nothing"),
+        (RequestsNothing, "requests nothing"),
         (HasNoNameForAnArm, "no label"),
         (DropsWhatMetAnOutage, "these still wait"),
         (DoesNotWait, "was deferred to"),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import count
 from pathlib import Path
 
@@ -191,7 +191,7 @@ def test_a_command_and_a_hook_are_told_at_least_once(site: Script, crawled: Path
         script = f'echo "$1 $COATI_URL" >> {tmp_path}/told'
         listeners = ChangeListeners.named(f"sh -c '{script}' sh {{what}}", other.base + "/hook")
         failed = cycle(crawled, listeners)
-        assert failed.messages[-1].endswith("the hook answered with status 500")
+        assert failed.messages[-1].endswith("the hook responded with status 500")
         assert not (crawled.with_name("site.watch") / TOLD).exists()
         cycle(crawled, listeners)
         cycle(crawled, listeners)
@@ -536,8 +536,8 @@ def test_a_watch_is_resumed_with_longer_cycles(site: Script, crawled: Path) -> N
 
 
 def test_a_cycle_shorter_than_politeness_allows_is_refused(crawled: Path) -> None:
-    with pytest.raises(ConfigError, match="too short for 120 requests"):
-        find_watch([crawled], {"every": 60.0}, None, {"delay": 1.0})
+    with pytest.raises(ConfigError, match=r"too short for 120 requests with 1\.5 s between"):
+        find_watch([crawled], {"every": 60.0}, None, {"delay": 1.5})
 
 
 @pytest.mark.usefixtures("crawled")
@@ -562,6 +562,9 @@ def test_the_command(site: Script, coati: Coati) -> None:
         "<PastChanges 'site.watch': 0 changes since 2999-01-01T00:00:00Z>"
     )
     assert past_changes("site", timedelta(days=1)).changes == found.changes
+    assert past_changes("site", "2026-05-01T01:30:07.9+01:00").since == "2026-05-01T00:30:07Z"
+    with pytest.raises(ConfigError, match="neither a day"):
+        past_changes("site", datetime.min.replace(tzinfo=timezone(timedelta(hours=5))))
     wrong = coati("watch", "site", "--diff", "soon")
     assert (wrong.code, "neither a day" in wrong.err) == (2, True)
 

@@ -27,7 +27,9 @@ def test_a_type_that_names_no_format_is_that_of_any_binary_file(declared: str) -
         ("", False),
     ],
 )
-def test_a_file_that_is_declared_as_a_page_is_told_by_its_name(disposition: str, *, is_file: bool) -> None:
+def test_a_file_that_is_declared_as_a_page_is_recognised_by_its_name(
+    disposition: str, *, is_file: bool
+) -> None:
     assert download_type("text/html", disposition) == ("application/octet-stream" if is_file else "text/html")
 
 

@@ -68,7 +68,7 @@ def test_frames_are_links_too() -> None:
         "<meta name=refresh content='0; url=x'>",
     ],
 )
-def test_these_are_no_links(html: str) -> None:
+def test_these_are_not_links(html: str) -> None:
     assert urls(html) == []
 
 
@@ -250,7 +250,7 @@ def test_the_context_of_a_link_in_a_very_large_element_is_its_beginning() -> Non
 
 
 @given(st.data())
-def test_links_are_the_same_in_whatever_order_they_are_asked_for(data: st.DataObject) -> None:
+def test_links_are_the_same_in_whatever_order_they_are_requested(data: st.DataObject) -> None:
     html = data.draw(soups() | trees())
     eager = extract(html).links
     expected = [eager.link(index) for index in range(len(eager.urls))]
@@ -319,7 +319,7 @@ def test_what_is_kept_is_bounded() -> None:
 # --- rules ------------------------------------------------------------------------------------------------
 
 
-def test_links_that_the_rules_forbid_are_told_with_the_reason() -> None:
+def test_links_that_the_rules_forbid_are_reported_with_the_reason() -> None:
     extractor = LinkExtractor(Rules("http://example.org/"))
     html = b"<a href=/a.csv><a href=http://other.test/><a href=/b.png><a href=/x/x/x/><a href=mailto:x>"
     page = extractor.extract(html, URL)

@@ -35,7 +35,7 @@ def test_what_a_page_holds_shows_in_its_bytes(page: MarkedPage) -> None:
     assert has_signs(page.html.encode()) >= page.statements.keys()
 
 
-def test_a_script_that_cannot_be_read_is_told() -> None:
+def test_a_script_that_cannot_be_read_is_reported() -> None:
     assert [markup_of(page.html.encode())["broken"] for page in HARD_PAGES] == [1, 0, 1]
 
 

@@ -61,7 +61,7 @@ def test_cards_are_open_graph_alone() -> None:
     assert possible_syntaxes(html.encode()) == {"opengraph"}
 
 
-def test_a_comparison_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
+def test_a_comparison_continues_where_it_was_cut_off(tmp_path: Path) -> None:
     pages = {f"https://pages.test/{number}": Response.page(PAGES[number].html) for number in range(4)}
     folder = write_archive(Site("https://pages.test/0", pages), tmp_path / "site")
     record = tmp_path / "record.jsonl"

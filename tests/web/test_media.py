@@ -149,7 +149,7 @@ def test_what_could_never_match_is_refused_with_the_reason(text: str, says: str)
 
 
 @pytest.mark.parametrize("preset", ["data", "all-files"])
-def test_what_is_written_for_crawlers_is_no_target(preset: str) -> None:
+def test_what_is_written_for_crawlers_is_not_a_target(preset: str) -> None:
     types = PRESETS[preset]
     assert types.kind("text/plain", "http://example.org/robots.txt") is Kind.OTHER
     assert types.kind("text/plain", "http://example.org/data/robots.txt") is Kind.TARGET

@@ -54,7 +54,7 @@ def test_a_pdf_may_say_it_as_xmp() -> None:
     assert title(b"%PDF-1.7\n" + xmp) == "Rents & wages"
 
 
-def test_strings_of_an_encrypted_pdf_are_no_text() -> None:
+def test_strings_of_an_encrypted_pdf_are_not_text() -> None:
     assert title(pdf(b"<</Title (\x8f\x03q)>> /Encrypt 9 0 R")) == ""
 
 

@@ -18,7 +18,7 @@ from coati.web.rules import Rules, Scope
         ("intranet.local", False),
     ],
 )
-def test_a_suffix_is_told_from_a_site(host: str, *, is_suffix: bool) -> None:
+def test_a_suffix_is_distinguished_from_a_site(host: str, *, is_suffix: bool) -> None:
     assert is_public_suffix(host) is is_suffix
 
 

@@ -73,11 +73,11 @@ def test_the_same_word_in_another_unicode_form_is_the_same_query() -> None:
 @pytest.mark.parametrize(
     ("odd", "complaint"),
     [
-        ("search:", "asks for nothing"),
-        ("search:local", "asks for nothing"),
-        ("search:local?q=x", "asks for nothing"),
-        ("search://", "asks for nothing"),
-        ("search://local/", "asks for nothing"),
+        ("search:", "is an empty query"),
+        ("search:local", "is an empty query"),
+        ("search:local?q=x", "is an empty query"),
+        ("search://", "is an empty query"),
+        ("search://local/", "is an empty query"),
         ("search:///?q=x", "names no search engine"),
         ("search://?q=x", "names no search engine"),
         ("search://Local/?q=x", "is not a name of a search engine"),
@@ -94,22 +94,22 @@ def test_the_same_word_in_another_unicode_form_is_the_same_query() -> None:
         ("search://local/?q=x&page=2&page=2", "must have one of"),
         ("search://local/?q=", "needs words"),
         ("search://local/?q=+%09", "needs words"),
-        ("search://local/?related=", "needs a web address"),
-        ("search://local/?backlinks=search://local/?q=x", "needs a web address"),
-        ("search://local/?related=javascript:alert(1)", "needs a web address"),
+        ("search://local/?related=", "needs a URL"),
+        ("search://local/?backlinks=search://local/?q=x", "needs a URL"),
+        ("search://local/?related=javascript:alert(1)", "needs a URL"),
         ("search://local/?q=x&page=0", "is not a page of results"),
         ("search://local/?q=x&page=-1", "is not a page of results"),
         ("search://local/?q=x&page=two", "is not a page of results"),
         ("search://local/?q=x&page=", "is not a page of results"),
         ("search://local/?q=x&page=\u0662", "is not a page of results"),
         ("search://local/?q=x&page=99999", "is not a page of results"),
-        ("search://local/?q=" + "x" * MAX_URL_CHARS, "not the address of a query"),
-        ("SEARCH://local/?q=x", "not the address of a query"),
-        ("http://local/?q=x", "not the address of a query"),
-        ("", "not the address of a query"),
+        ("search://local/?q=" + "x" * MAX_URL_CHARS, "not the URL of a query"),
+        ("SEARCH://local/?q=x", "not the URL of a query"),
+        ("http://local/?q=x", "not the URL of a query"),
+        ("", "not the URL of a query"),
     ],
 )
-def test_what_is_no_query_says_why(odd: str, complaint: str) -> None:
+def test_what_is_not_a_query_says_why(odd: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse_query(odd)
 

@@ -56,7 +56,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("beginning", "media_type"), TABLE)
-def test_what_has_no_type_is_told_by_its_first_bytes(beginning: bytes, media_type: str) -> None:
+def test_what_has_no_type_is_recognised_by_its_first_bytes(beginning: bytes, media_type: str) -> None:
     for declared in ("", "unknown/unknown", "application/unknown", "*/*", ";;;=/x", "no type", "text/"):
         assert sniffed_type(declared, beginning) == media_type
 

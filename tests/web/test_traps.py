@@ -26,7 +26,7 @@ class Crawl:
         urls = [BASE + link for link in links]
         fresh = [place for place, url in enumerate(urls) if url not in self.known]
         self.watch.answered(BASE + path, is_target=False)
-        traps = self.watch.sift(BASE + path, body, urls, fresh)
+        traps = self.watch.filter_links(BASE + path, body, urls, fresh)
         self.known.update(urls[place] for place in fresh if place not in traps)
         return {links[place]: trap for place, trap in traps.items()}
 
@@ -143,7 +143,7 @@ def test_a_target_speaks_for_the_pages_on_its_way() -> None:
             crawl.target(f"/get/{number}")
 
 
-def test_a_long_list_is_admitted_before_any_of_it_is_asked_for() -> None:
+def test_a_long_list_is_admitted_before_any_of_it_is_requested() -> None:
     crawl = Crawl(SMALL)
     assert crawl.page("/list", *(f"/set/{number}" for number in range(1000))) == {}
 
@@ -155,7 +155,7 @@ def test_a_chain_without_targets_ends() -> None:
     assert dropped == [{}] * 5 + [{"/p?page=7": Trap.TOO_DEEP}]
 
 
-def test_many_pages_side_by_side_are_no_chain() -> None:
+def test_many_pages_side_by_side_are_not_a_chain() -> None:
     crawl = Crawl(TrapSettings(max_chain=5))
     for number in range(50):
         crawl.page("/", f"/p/{number}")
@@ -181,7 +181,7 @@ def test_one_page_under_many_addresses_brings_no_more_links() -> None:
     assert dropped == [{}, {}, {}, {"/four/a": Trap.DUPLICATE}, {"/five/a": Trap.DUPLICATE}]
 
 
-def test_equal_pages_that_lead_to_targets_go_on() -> None:
+def test_equal_pages_that_lead_to_targets_continue() -> None:
     crawl = Crawl(SMALL)
     for year in range(1990, 2020):
         assert crawl.page(f"/{year}/", f"/{year}/data.csv", body=b"<a href=data.csv>") == {}
@@ -266,7 +266,7 @@ def test_a_page_of_known_links_costs_next_to_nothing() -> None:
 
         def page() -> None:
             watch.answered(BASE + "/set/1", is_target=False)
-            watch.sift(BASE + "/set/1", b"", urls, ())
+            watch.filter_links(BASE + "/set/1", b"", urls, ())
 
         page()
         return count_calls(page)
@@ -279,6 +279,6 @@ def test_a_visited_page_counts_neither_as_equal_nor_as_barren() -> None:
     url = BASE + "/day/1"
     watch.answered(url, is_target=False)
     for _ in range(50):
-        assert watch.sift(url, b"the same", [BASE + "/day/2"], [], visited=True) == {}
+        assert watch.filter_links(url, b"the same", [BASE + "/day/2"], [], visited=True) == {}
     # It is looked at as if it had never been seen again.
-    assert watch.sift(url, b"the same", [BASE + "/set/2"], [0], visited=True) == {}
+    assert watch.filter_links(url, b"the same", [BASE + "/set/2"], [0], visited=True) == {}

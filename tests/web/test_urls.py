@@ -137,14 +137,14 @@ def test_references_lead_where_a_browser_goes(reference: str, expected: str) -> 
         *("http://%zz/", "http://\ud800/", "\ud800", "x" * (MAX_URL_CHARS + 1), "/" + "é" * 2000),
     ],
 )
-def test_what_is_no_web_address_is_none(reference: str) -> None:
+def test_what_is_not_a_url_is_none(reference: str) -> None:
     assert resolve(BASE, reference) is None
 
 
 @pytest.mark.parametrize(
     "base", ["", "no address", "/relative", "mailto:x@example.org", "http://[/", "\ud800"]
 )
-def test_a_base_that_is_no_address_resolves_nothing_relative(base: str) -> None:
+def test_a_base_that_is_not_an_address_resolves_nothing_relative(base: str) -> None:
     assert resolve(base, "x.html") is None
 
 

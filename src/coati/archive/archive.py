@@ -33,7 +33,7 @@ from coati.errors import CorruptRecordError, NotArchivedError, UsageError
 from coati.file_lock import FileLock
 from coati.version import __version__
 
-# A replay asks for most URLs, and for the same ones again for each strategy and seed. So after some
+# A replay requests most URLs, and the same ones again for each strategy and seed. So after some
 # look-ups a reader takes the whole index into memory, if it has no more rows than this: reading them in
 # order is three times as fast as one by one, and they take 0.7 kB each.
 _MAX_ROWS_KEPT = 1 << 17
@@ -41,7 +41,7 @@ _LOOK_UPS_BEFORE_ALL = 1000
 
 
 class StoredCapture(NamedTuple):
-    """A capture and where its record stands; ``refers``: another capture of the URL holds its body."""
+    """A capture and the place of its record; ``refers``: another capture of the URL holds its body."""
 
     entry: Entry
     place: RecordPlace
@@ -65,7 +65,7 @@ class Archive:
         self._volumes = records
         self._lock = lock
         self._kept: dict[str, IndexRow] = {}
-        # All captures of URLs that were asked for as of a time before their newest one.
+        # All captures of URLs that were read as of a time before their newest one.
         self._histories: dict[str, Sequence[IndexRow]] = {}
         self._look_ups = 0
         self._all_kept = False
@@ -86,7 +86,7 @@ class Archive:
 
     @classmethod
     def open(cls, folder: Path, *, writable: bool = False) -> Archive:
-        """Open an archive; raises `ArchiveError` that says what is wrong where that cannot be.
+        """Open an archive; raise `ArchiveError` that says what is wrong where that cannot be.
 
         ``writable`` also puts right what a crash left behind.
         """
@@ -161,7 +161,7 @@ class Archive:
             yield row.entry
 
     def held(self) -> Iterator[StoredCapture]:
-        """Go through all captures with their places in the WARC files."""
+        """Yield all captures with their places in the WARC files."""
         for row in chain(self._index.rows(), self._index.older()):
             holder = self._index.holder(row.entry.url, row.body_digest) if row.body_digest else None
             refers = holder is not None and holder.place != row.place
@@ -204,7 +204,7 @@ class Archive:
         return self._read(self._need(url, as_of)).record
 
     def check(self, url: str, as_of: float | None = None) -> None:
-        """Read a record against its digest and its row; raises `CorruptRecordError`."""
+        """Read a record against its digest and its row; raise `CorruptRecordError`."""
         self._check(self._need(url, as_of))
 
     def check_all(self) -> Iterator[tuple[Entry, CorruptRecordError | None]]:
@@ -240,11 +240,11 @@ class Archive:
     def _work_out_digest(self) -> str:
         total = hashlib.sha256()
         for row in self._index.rows(by_url=True):
-            total.update(json.dumps((row.entry.url, *_told(row))).encode() + b"\n")
+            total.update(json.dumps((row.entry.url, *_digest_fields(row))).encode() + b"\n")
         # Where a URL has a history, the answer depends on the time too.
         for url, rows in groupby(self._index.older(), key=lambda row: row.entry.url):
             for row in (*rows, self._need(url)):
-                total.update(json.dumps((url, row.entry.fetched_at, *_told(row))).encode() + b"\n")
+                total.update(json.dumps((url, row.entry.fetched_at, *_digest_fields(row))).encode() + b"\n")
         return total.hexdigest()
 
     def _find(self, url: str, as_of: float | None = None) -> IndexRow | None:
@@ -362,8 +362,8 @@ class Archive:
             self._volumes.continue_in(sound)
 
 
-def _told(row: IndexRow) -> tuple[object, ...]:
-    """Return what a capture answers, without its address and time."""
+def _digest_fields(row: IndexRow) -> tuple[object, ...]:
+    """Return what a capture answers, without its URL and time."""
     entry = row.entry
     kind = None if entry.kind is None else entry.kind.value
     return (entry.status, entry.media_type, entry.size_bytes, kind, entry.location, row.body_digest)
@@ -372,7 +372,7 @@ def _told(row: IndexRow) -> tuple[object, ...]:
 def _latest(rows: Sequence[IndexRow], as_of: float) -> IndexRow | None:
     """Return the newest of some captures that is not later than a time; one that lasts, if there is one.
 
-    They are in the order of time: a history has hundreds per page, and is asked at each of their moments.
+    They are in the order of time: a history has hundreds per page, and is read at each of their moments.
     """
     known = bisect_right(rows, as_of, key=lambda row: row.entry.moment)
     lasting = (rows[place] for place in range(known - 1, -1, -1) if not rows[place].entry.passing)

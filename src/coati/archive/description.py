@@ -35,7 +35,7 @@ def write_description(folder: Path, meta: ArchiveMeta) -> None:
         "licence": meta.licence,
         "blocked_extensions": meta.blocked_extensions,
     }
-    comment = "A website on disk, archived by Coati. The records stand in warc/."
+    comment = "A website on disk, archived by Coati. The records are in warc/."
     if meta.types is None:
         comment += "\nNo [types]: each record carries the kind that it is."
     else:
@@ -54,7 +54,7 @@ def lock_archive(folder: Path) -> FileLock:
 
 
 def read_description(folder: Path) -> ArchiveMeta:
-    """Read ``archive.toml``; raises `ArchiveError` that says what is wrong with the folder."""
+    """Read ``archive.toml``; raise `ArchiveError` that says what is wrong with the folder."""
     return _read(folder)[1]
 
 
@@ -116,11 +116,11 @@ def _refuse_unknown(data: dict[str, Any], known: frozenset[str]) -> None:
 
 def _str(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} should be a text")
+        raise TypeError(f"{value!r} should be a string")
     return value
 
 
 def _strs(values: object) -> frozenset[str]:
     if not isinstance(values, list):
-        raise TypeError(f"{values!r} should be a list of texts")
+        raise TypeError(f"{values!r} should be a list of strings")
     return frozenset(map(_str, values))

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, Self
 
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME
+from coati.archive.record import Entry, Record
 from coati.errors import NotArchivedError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
-    from typing import Self
-
-    from coati.archive.record import Entry, Record
 
 
 def archives_in(folder: Path) -> list[Path]:
-    """Return the archive in a folder, or those in its subfolders; raises `UsageError` if there is none."""
+    """Return the archive in a folder, or those in its subfolders; raise `UsageError` if there is none."""
     if (folder / FILE_NAME).is_file():
         return [folder]
     found = sorted(path.parent for path in folder.glob(f"*/{FILE_NAME}"))
@@ -48,7 +44,7 @@ class FolderOfArchives:
         raise NotArchivedError(f"{url} is in none of the archives")
 
     def add(self, record: Record) -> NoReturn:
-        """Refuse to add: nobody could say to which of them."""
+        """Refuse to add: it is not known to which of them."""
         raise UsageError(f"several archives are only read: {record.entry.url} cannot be added")
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ def packed(*parts: bytes) -> bytes:
     member = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()
-    # One that was interrupted stands within a member, and does not come back.
+    # One that was interrupted is within a member, and does not come back.
     _idle.append((buffer, writer))
     return member
 
@@ -50,7 +50,7 @@ def packed(*parts: bytes) -> bytes:
 def member_length(file: BinaryIO, offset: int) -> int:
     """Unpack the member at ``offset`` to its end and its check sum, keeping nothing.
 
-    Returns its length as it stands in the file; raises `ValueError` if it is not whole.
+    Returns its length in the file; raises `ValueError` if it is not whole.
     """
     file.seek(offset)
     unpacker = zlib.decompressobj(_GZIP)

@@ -16,7 +16,7 @@ from coati.archive.archive import Archive, holds_nothing
 from coati.archive.description import FILE_NAME, lock_archive
 from coati.archive.kinds import kind_of
 from coati.archive.record import ArchiveMeta, Record
-from coati.archive.sources.source import DamagedPart, Progress, Report, SiteSource
+from coati.archive.sources.source import DamagedPart, ProgressCallback, Report, SiteSource
 from coati.errors import ArchiveError, UsageError
 from coati.machine_errors import writing_to
 from coati.model import Kind
@@ -28,12 +28,12 @@ _CLOCK_ERROR_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How to import, and whom to tell how it goes; ``now`` is the time: no capture can be later."""
+    """How to import, and what to call on the way; ``now`` is the time: no capture can be later."""
 
     keep_target_bodies: bool = True
     overwrite: bool = False
     report: Report = lambda _damaged: None
-    progress: Progress = lambda _done, _total: None
+    progress: ProgressCallback = lambda _done, _total: None
     now: float = math.inf
 
 
@@ -43,7 +43,7 @@ class ImportSummary:
 
     ``captures`` counts what is kept: each URL as often as it was captured. ``repeated`` counts captures that
     were there already, with the same time and body, and ``undated`` those whose time is unknown, because
-    none was given or it lies in the future. ``has_start`` tells whether the start URL is there.
+    none was given or it lies in the future. ``has_start`` says whether the start URL is there.
     """
 
     records: int
@@ -55,7 +55,7 @@ class ImportSummary:
 
 
 def import_source(source: SiteSource, destination: Path, how: ImportOptions) -> ImportSummary:
-    """Read a source into a new archive; raises `ArchiveError` where nothing in it is readable."""
+    """Read a source into a new archive; raise `ArchiveError` where nothing in it is readable."""
     _check_place(destination, overwrite=how.overwrite)
     meta = source.meta()
     partial = destination.with_name(destination.name + ".partial")
@@ -150,7 +150,7 @@ def _move(partial: Path, destination: Path) -> None:
     if not (destination / FILE_NAME).is_file():
         partial.rename(destination)
         return
-    # A name that nothing else has: what somebody calls SITE.old may be a copy that they keep.
+    # A name that nothing else has: SITE.old may be a copy that the user keeps.
     old = Path(tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".replaced", dir=destination.parent))
     kept = destination.rename(old / destination.name)
     try:

@@ -1,11 +1,11 @@
-"""``index.sqlite``: for each capture of a URL what its record says, and where in the WARC files it stands.
+"""``index.sqlite``: for each capture of a URL what its record says, and where in the WARC files it is.
 
 Of the captures of a URL one is ``current``: the newest, where an answer that may pass (an outage) does not
 count beside one that lasts. In an archive without a history that is every row. ``refers`` marks a capture
-whose body stands in another one of the same URL, with the same digest.
+whose body is in another one of the same URL, with the same digest.
 
 The index holds nothing that the WARC files do not: it can be built again from them. A volume's
-``indexed_bytes`` says how far the index knows it. What stands after that was written just before a
+``indexed_bytes`` says how far the index knows it. What comes after that was written just before a
 crash, and is looked at when the archive is opened for writing again.
 """
 
@@ -128,7 +128,7 @@ class Index:
 
     @classmethod
     def open(cls, path: Path, *, writable: bool) -> Index:
-        """Open an index; raises `ArchiveError` that says how to rebuild it where it cannot be used."""
+        """Open an index; raise `ArchiveError` that says how to rebuild it where it cannot be used."""
         if not path.is_file():
             raise ArchiveError(f"{path} is missing; {_how_to_rebuild(path)}")
         try:

@@ -38,7 +38,7 @@ class ArchiveContents:
 
 
 class OutsideLink(NamedTuple):
-    """A link within the site whose end is not in the archive, and a page where it stands."""
+    """A link within the site whose destination is not in the archive, and a page that has it."""
 
     url: str
     page: str
@@ -76,7 +76,7 @@ def find_outside_links(archive: Archive, progress: Callable[[int, int], None] | 
     meta = archive.meta
     rules = Rules(meta.start_url, blocked_extensions=meta.blocked_extensions, traps=TrapRule.OFF)
     cache = LinkCache.of(archive, progress)
-    met: set[str] = set()
+    known: set[str] = set()
     outside: dict[str, str] = {}
     refreshed: dict[str, str] = {}
     for page, urls in cache.pages():
@@ -86,12 +86,12 @@ def find_outside_links(archive: Archive, progress: Callable[[int, int], None] | 
             continue
         unknown: set[str] = set()
         for url in urls:
-            if url not in met:
+            if url not in known:
                 answered = rules.refusal(url) is not None or archive.entry(url) is not None
-                (met if answered else unknown).add(url)
+                (known if answered else unknown).add(url)
         if unknown:
             linked = _linked(cache, page) & unknown
-            met |= linked
+            known |= linked
             outside.update((url, page) for url in urls if url in linked)
             refreshed.update((url, page) for url in unknown - linked if url not in refreshed)
     for url in outside:

@@ -28,17 +28,17 @@ from coati.readers.registry import PageReader
 from coati.web.media import essence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
 
     from coati.archive.archive import Archive
     from coati.archive.record import Entry
+    from coati.archive.sources.source import ProgressCallback
 
     Numbers = npt.NDArray[np.int32]
     Moments = npt.NDArray[np.float64]
-    Progress = Callable[[int, int], None]
 
 # Count up when `coati.readers` return something else for the same page.
 _EXTRACTION = 3
@@ -86,8 +86,8 @@ class LinkCache:
         self.remarks = tuple(remarks)
 
     @classmethod
-    def of(cls, archive: Archive, progress: Progress | None = None) -> LinkCache:
-        """Read the cache of an archive; make it first if there is none or it is of another state."""
+    def of(cls, archive: Archive, progress: ProgressCallback | None = None) -> LinkCache:
+        """Read the cache of an archive; make it first if it is missing or of another state."""
         file = archive.folder / _FILE
         digest = archive.digest()
         cache = cls._read(file, digest)
@@ -145,7 +145,7 @@ class LinkCache:
             yield names[page], [names[number] for number in numbers.tolist()]
 
     @classmethod
-    def _make(cls, archive: Archive, progress: Progress | None) -> LinkCache:
+    def _make(cls, archive: Archive, progress: ProgressCallback | None) -> LinkCache:
         urls, paths, texts = _Numbering(), _Numbering(), _Numbering()
         distinct: dict[tuple[int, int, int, int, float | None], int] = {}
         pages: list[int] = []
@@ -262,7 +262,7 @@ def _table(columns: Numbers, modified: npt.NDArray[np.float64]) -> _LinkTable:
 
 
 class _Numbering:
-    """Numbers strings in the order of meeting."""
+    """Numbers strings in the order in which they are first seen."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

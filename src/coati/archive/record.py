@@ -17,7 +17,7 @@ PASSING_STATUSES: Final = frozenset({408, 421, 425, 429, 502, 503, 504, 520, 521
 """Statuses that say how a server feels, and not what a URL is."""
 
 IN_TROUBLE: Final = PASSING_STATUSES | {500}
-"""Those, and the one by which servers tell either: that they are in trouble, or that a page is broken."""
+"""Those, and the one by which servers say either that they are in trouble or that a page is broken."""
 
 # No answer at all, and a part of one, say as little.
 _PASSING = PASSING_STATUSES | {0, 206}
@@ -73,7 +73,7 @@ class ArchiveMeta:
     """What an archive says about itself.
 
     ``types`` is None where every entry is labelled with its kind. ``blocked_extensions`` are those
-    that the crawl behind it never asked for: links to them are no gaps.
+    that the crawl behind it never requested: links to them are not gaps.
     """
 
     name: str

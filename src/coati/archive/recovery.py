@@ -35,7 +35,7 @@ class FoundRecord(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """Bytes that are no whole member. ``reaches_end``: nothing readable comes after them."""
+    """Bytes that are not a whole member. ``reaches_end``: nothing readable comes after them."""
 
     offset: int
     length: int
@@ -75,7 +75,7 @@ def _member_at(file: BinaryIO, offset: int) -> FoundRecord:
 
 
 def _next_member(file: BinaryIO, start: int) -> int | None:
-    """Find the next place where a whole member stands."""
+    """Find the next whole member."""
     offset = find(file, SIGNATURE, start)
     while offset is not None:
         try:
@@ -157,7 +157,7 @@ def _remove_logs(index: Path) -> None:
 
 
 def _row(rows: Index, volume: str, found: FoundRecord) -> IndexRow | None:
-    """Return the row of a member; None where there is nothing to index, or not any more."""
+    """Return the row of a member; None where there is nothing to index, or no longer."""
     record = found.record
     if record is None:
         return None

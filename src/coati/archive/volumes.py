@@ -23,7 +23,7 @@ _VOLUME_NAME = re.compile(r"coati-(\d{5,})\.warc\.gz\Z")
 
 
 class RecordPlace(NamedTuple):
-    """Where a member stands: in which volume, from which byte, how many."""
+    """The place of a member: its volume, its first byte, its length."""
 
     volume: str
     offset: int
@@ -70,7 +70,7 @@ class Volumes:
     def append(self, member: bytes, before: bytes = b"") -> RecordPlace:
         """Write a member and hand it to the operating system; it outlives a killed process.
 
-        ``before`` is written with it, in the same volume; nobody will ask for its place.
+        ``before`` is written with it, in the same volume; its place is never needed.
         """
         if self._tail == _CLOSED or self._tail_bytes >= self._max_volume_bytes:
             self._begin_volume()
@@ -79,7 +79,7 @@ class Volumes:
         return RecordPlace(self._tail_name, offset, len(member))
 
     def cut(self, name: str, size: int) -> None:
-        """Cut off what stands after ``size`` bytes: the end of a member that was never finished."""
+        """Cut off everything after ``size`` bytes: the end of a member that was never finished."""
         os.truncate(self.path(name), size)
 
     def read(self, place: RecordPlace) -> bytes:

@@ -1,13 +1,13 @@
 """One record as one gzip member of a WARC file, there and back.
 
 A member is a WARC/1.1 ``response`` record that holds the status line, the headers and the decoded
-body, so that any WARC tool reads it. The headers that told how the body was encoded or how long it
+body, so that any WARC tool reads it. The headers that said how the body was encoded or how long it
 was on the wire are kept under the prefix ``X-Crawl-``, as Common Crawl does it: they no longer
 describe the bytes that follow. A fetch without an answer is a ``metadata`` record. A body that another
 record of the same URL holds already is not written again: such a capture is a ``revisit`` record. Where it is
-known what was asked, a ``request`` record stands before the answer, in a member of its own.
+known what was requested, a ``request`` record comes before the response, in a member of its own.
 
-What HTTP has no word for stands in WARC header fields. They are written only where they say
+What HTTP has no word for is in WARC header fields. They are written only where they say
 something that the rest does not, so that a record of ours looks like anybody's:
 
     WARC-Truncated: length   the body was left out (the standard's word for it)
@@ -25,10 +25,11 @@ import io
 import os
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
@@ -38,9 +39,6 @@ from coati.errors import UsageError
 from coati.model import Kind
 from coati.times import from_iso, to_exact_iso
 from coati.web.urls import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # No honest server sends so much; what is beyond it is left out of the record.
 _MAX_HEADER_BYTES = 256 * 1024
@@ -65,7 +63,7 @@ _FAILED_BLOCK = b"fetch: no answer\r\n"
 class Member(NamedTuple):
     """A record ready to be appended to a WARC file, and what the index keeps of it.
 
-    ``request`` is the member to be written before it; empty where nobody knows what was asked.
+    ``request`` is the member to be written before it; empty where the request is not known.
     """
 
     data: bytes
@@ -134,7 +132,7 @@ def _type(entry: Entry, holder: Entry | None) -> str:
 
 
 def _written_at() -> float:
-    return time.time()  # noqa: TID251 - the format asks for a date, and nobody decides by it
+    return time.time()  # noqa: TID251 - the format needs a date, and nothing is decided by it
 
 
 def _new_name() -> str:
@@ -185,7 +183,7 @@ def read_body(member: bytes, body_bytes: int) -> bytes | None:
 
 
 class StoredRecord(NamedTuple):
-    """A record as it stands in a member; ``digest_claimed`` is the hash that it carries, if any.
+    """A record as it is in a member; ``digest_claimed`` is the hash that it carries, if any.
 
     ``refers`` says that another capture of the URL holds its body, under that hash.
     """

@@ -78,6 +78,6 @@ DISCOVERY: Mapping[str, StrategyRow] = {
         "follows links by what pages and links look like, from the first finds on (ACHE)", "ache:Ache"
     ),
     "disco": _row(
-        "a bandit that ranks by likeness to the first finds, and verifies nothing else (DISCO)", "disco:Disco"
+        "a bandit that ranks by likeness to the first finds, without verifying (DISCO)", "disco:Disco"
     ),
 }

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.errors import unknown_name
-from coati.strategies.stopping.early_stop import PaperEarlyStop
+from coati.strategies.stopping.early_stop import EarlyStop, PaperEarlyStop
 from coati.strategies.stopping.stop_when_dry import StopWhenDry, floor_of
-
-if TYPE_CHECKING:
-    from coati.strategies.stopping.early_stop import EarlyStop
 
 EARLY_STOPS = {
     "off": "never",

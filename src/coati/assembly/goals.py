@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.errors import ConfigError, unknown_name
+from coati.model import Facts
 from coati.named_objects import object_at
 from coati.web.facts import EXTRACTORS
 from coati.web.markup.goals import Goal, parse_goal
-
-if TYPE_CHECKING:
-    from coati.model import Facts
 
 
 def build_goal(text: str) -> Goal:
@@ -22,7 +18,9 @@ def build_goal(text: str) -> Goal:
         return parse_goal(text)
     predicate = object_at("goal", text)
     if not callable(predicate):
-        raise ConfigError(f"goal {text!r}: it must be a function of a page's facts that tells yes or no")
+        raise ConfigError(
+            f"goal {text!r}: it must be a function of a page's facts that returns True or False"
+        )
     extractors = tuple(dict.fromkeys(("markup", *getattr(predicate, "extractors", ()))))
     for name in extractors:
         if name not in EXTRACTORS:

@@ -18,23 +18,22 @@ from coati.strategies.hosts.anthelion import anthelion, label_oracle, random_hos
 from coati.strategies.hosts.host_yield import HostYield
 from coati.strategies.hosts.shuffled import ShuffledBreadthFirst
 from coati.strategies.revisits.relevance import parse_relevance
-from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs
+from coati.strategies.revisits.schedulers import SCHEDULERS, SchedulerInputs, SchedulerRow
 from coati.strategies.revisits.watch import Watch
 from coati.strategies.sb.hnsw_groups import HnswGroups
 from coati.strategies.sb.link_models import LinkModel
 from coati.strategies.sb.tag_paths import TagPathStrategy
 from coati.strategies.sb.tp_off import TpOffSettings, tp_off
-from coati.strategies.sb.url_classes import LearntClasses, OracleClasses
+from coati.strategies.sb.url_classes import LearntClasses, OracleClasses, UrlClasses
 from coati.strategies.scent.link_scores import Aim
 from coati.strategies.scent.scent import Scent
 from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
-    from coati.strategies.revisits.schedulers import SchedulerRow
     from coati.strategies.sb.path_groups import GroupIndex
-    from coati.strategies.sb.url_classes import UrlClasses
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
+    from coati.strategies.truth import SiteTruth
 
 GROUP_INDEXES = {"exact": "sparse and exact", "hnsw": "approximate, as published; needs the extra hnsw"}
 
@@ -43,10 +42,6 @@ def _sb_classifier(given: StrategyInputs) -> Strategy:
     settings = given.settings
     model = LinkModel(settings.url_model, settings.url_context)
     return _tag_paths(given, LearntClasses(settings.batch, robust_probes=settings.robust_probes, model=model))
-
-
-def _sb_oracle(given: StrategyInputs) -> Strategy:
-    return _tag_paths(given, OracleClasses(given.known_truth))
 
 
 def _tag_paths(given: StrategyInputs, classes: UrlClasses) -> Strategy:
@@ -60,13 +55,14 @@ def _tag_paths(given: StrategyInputs, classes: UrlClasses) -> Strategy:
     return TagPathStrategy(given.start_urls, classes, given.seed, settings.tag_paths, groups)
 
 
-def _scent(aim: Aim) -> Callable[[StrategyInputs], Strategy]:
+def _scent(summary: str, aim: Aim) -> StrategyRow:
     def build(given: StrategyInputs) -> Strategy:
         settings = given.settings
         scent = replace(settings.scent, aim=aim)
         return Scent(given.start_urls, given.seed, scent, settings.likely_extensions)
 
-    return build
+    modules, own = ("coati.strategies.scent.scent",), ("scent", "likely_extensions")
+    return StrategyRow(summary, build, modules, own, frozenset({Need.LISTED_LINKS}), shortcuts=True)
 
 
 def _tp_off(given: StrategyInputs) -> Strategy:
@@ -109,6 +105,13 @@ def _watching(row: SchedulerRow) -> StrategyRow:
     return StrategyRow(row.summary, build, modules, settings, needs, seeded=row.seeded, bound=row.bound)
 
 
+def _bound(summary: str, make: Callable[[SiteTruth], Strategy]) -> StrategyRow:
+    modules = ("coati.strategies.baselines.clairvoyant",)
+    return StrategyRow(
+        summary, lambda given: make(given.known_truth), modules, needs=_KNOWS, seeded=False, bound=True
+    )
+
+
 _LEARNS_FROM_EXAMPLES = _KNOWS | {Need.EXAMPLES}
 _BASELINES = ("coati.strategies.baselines.simple_orders",)
 _TAG_PATHS = (
@@ -116,12 +119,8 @@ _TAG_PATHS = (
     "coati.strategies.sb.hnsw_groups",
     "coati.strategies.sb.url_classes",
 )
-_SCENT = ("coati.strategies.scent.scent",)
-_SCENT_SETTINGS = ("scent", "likely_extensions")
-_LISTED_LINKS = frozenset({Need.LISTED_LINKS})
 _HOSTS = ("coati.strategies.hosts.anthelion",)
 _KNOWS_LABELS = frozenset({Need.LABELS})
-_PLANNED = ("coati.strategies.baselines.clairvoyant",)
 
 REGISTRY: Mapping[str, StrategyRow] = {
     "bfs": StrategyRow(
@@ -156,40 +155,25 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
         predicts=True,
     ),
-    "scent": StrategyRow(
+    "scent": _scent(
         "our own and the default: learns from all features of a link which lead to targets",
-        _scent(Aim.TARGETS_PER_REQUEST),
-        _SCENT,
-        _SCENT_SETTINGS,
-        _LISTED_LINKS,
-        shortcuts=True,
+        Aim.TARGETS_PER_REQUEST,
     ),
-    "scent-bytes": StrategyRow(
+    "scent-bytes": _scent(
         "scent that prefers small files: saves bytes on some sites, costs some on others",
-        _scent(Aim.TARGETS_PER_BYTE),
-        _SCENT,
-        _SCENT_SETTINGS,
-        _LISTED_LINKS,
-        shortcuts=True,
+        Aim.TARGETS_PER_BYTE,
     ),
-    "scent-volume": StrategyRow(
-        "scent that prefers large files",
-        _scent(Aim.BYTES_PER_BYTE),
-        _SCENT,
-        _SCENT_SETTINGS,
-        _LISTED_LINKS,
-        shortcuts=True,
-    ),
+    "scent-volume": _scent("scent that prefers large files", Aim.BYTES_PER_BYTE),
     "sb-oracle": StrategyRow(
-        "sb-classifier that is told for free which links are targets",
-        _sb_oracle,
+        "sb-classifier that knows which links are targets",
+        lambda given: _tag_paths(given, OracleClasses(given.known_truth)),
         _TAG_PATHS,
         ("tag_paths", "group_index"),
         _KNOWS,
         traps=TrapRule.PUBLISHED,
     ),
     "tp-off": StrategyRow(
-        "learns the value of tag paths from 3,000 requests whose results it is told (ACEBot)",
+        "learns the value of tag paths from 3,000 requests with known results (ACEBot)",
         _tp_off,
         ("coati.strategies.sb.tp_off",),
         ("tag_paths", "warm_up"),
@@ -198,7 +182,7 @@ REGISTRY: Mapping[str, StrategyRow] = {
         traps=TrapRule.PUBLISHED,
     ),
     "tres-light": StrategyRow(
-        "TRES with a light page classifier: told which links are pages, learns from example pages",
+        "TRES with a light page classifier: knows which links are pages, learns from example pages",
         _tres_light,
         ("coati.strategies.tres.tres",),
         needs=_LEARNS_FROM_EXAMPLES,
@@ -251,21 +235,9 @@ REGISTRY: Mapping[str, StrategyRow] = {
         _HOSTS,
         needs=_KNOWS_LABELS,
     ),
-    "omniscient": StrategyRow(
-        "requests only the targets: a bound that no crawler reaches",
-        lambda given: omniscient(given.known_truth),
-        _PLANNED,
-        needs=_KNOWS,
-        seeded=False,
-        bound=True,
-    ),
-    "clairvoyant": StrategyRow(
-        "knows the site, but must walk to its targets: the reference for all others",
-        lambda given: clairvoyant(given.known_truth),
-        _PLANNED,
-        needs=_KNOWS,
-        seeded=False,
-        bound=True,
+    "omniscient": _bound("requests only the targets: a bound that no crawler reaches", omniscient),
+    "clairvoyant": _bound(
+        "knows the site, but must walk to its targets: the reference for all others", clairvoyant
     ),
     **{name: _watching(row) for name, row in SCHEDULERS.items()},
 }

@@ -12,20 +12,24 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import UsageError
-from coati.strategies.hosts.known_labels import TruthLabels
+from coati.strategies.hosts.known_labels import KnownLabels, TruthLabels
 from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
     from coati.assembly.strategy_settings import StrategySettings
-    from coati.strategies.hosts.known_labels import KnownLabels
+    from coati.model import PageLinks
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
     from coati.strategies.truth import SiteTruth
 
+    LinksOf = Callable[[str], PageLinks]
+
+_ONLY_IN_REPLAY = "this strategy must know the site beforehand: it works only in replay"
+
 
 class Need(StrEnum):
-    """What a strategy is given beyond the new links of pages; only what is needed is found out and logged."""
+    """What a strategy gets beyond the new links of pages; only what is needed is found out and logged."""
 
     TRUTH = "the truth about the site"
     EXAMPLES = "example pages of other sites"
@@ -37,18 +41,18 @@ class Need(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StrategyRow:
-    """What is known of a strategy by name; whoever asks anything about one reads its row.
+    """What is known of a strategy by name: everything about one is read from its row.
 
-    ``build`` makes it as it stands before its first choice, ``modules`` are the ones that decide, and
+    ``build`` makes it as it is before its first choice, ``modules`` are the ones that decide, and
     ``settings`` the fields of `StrategySettings` that it reads: a change of anything else voids none of its
     snapshots and results. Those of them that are ``changeable`` may be others when a run is resumed: they
     change no choice that was made, and so void results, but no snapshots. ``seeded`` says whether a seed
     changes what it does, ``extractors`` name the facts about pages that it reads (`coati.web.facts`),
     ``shortcuts`` that a live crawl offers it those of a site (`coati.shortcuts`) unless the user says
-    otherwise. ``traps`` tells which URLs it is not shown since they look like traps: strategies of the paper
-    that published a rule keep to that one. ``predicts`` says that the order of its requests tells what it
-    takes links for (`coati.experiments.recording`), ``bound`` that it is what others are measured against,
-    and no crawler; ``note`` is what each table with it has to say.
+    otherwise. ``traps`` says which URLs it is not shown since they look like traps: strategies of the paper
+    that published a rule keep to that one. ``predicts`` says that the order of its requests shows what it
+    takes links for (`coati.experiments.recording`), ``bound`` that others are measured against it and it is
+    not a crawler; ``note`` is a remark for each table with it.
     """
 
     summary: str
@@ -90,7 +94,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a setting holds
 class StrategyInputs:
     """What a strategy is built from; ``truth``, ``examples`` and ``labels`` are for those that need them.
 
-    ``page_truth`` is the truth for those that watch pages.
+    ``links_of`` belongs to the truth: it lists the links of any page, by its URL. ``page_truth`` is the truth
+    for those that watch pages.
     """
 
     start_urls: tuple[str, ...]
@@ -100,6 +105,7 @@ class StrategyInputs:
     examples: TresExamples | None = None
     page_truth: PageTruth | None = None
     labels: KnownLabels | None = None
+    links_of: LinksOf | None = None
 
     @property
     def known_labels(self) -> KnownLabels:
@@ -110,5 +116,12 @@ class StrategyInputs:
     def known_truth(self) -> SiteTruth:
         """The truth, which only a replay has."""
         if self.truth is None:
-            raise UsageError("this strategy must know the site beforehand: it works only in replay")
+            raise UsageError(_ONLY_IN_REPLAY)
         return self.truth
+
+    @property
+    def known_links(self) -> LinksOf:
+        """The links of every page, which only a replay has."""
+        if self.links_of is None:
+            raise UsageError(_ONLY_IN_REPLAY)
+        return self.links_of

@@ -1,4 +1,4 @@
-"""The shortcuts of a crawl; the software behind sites is imported where it is asked for."""
+"""The shortcuts of a crawl; the software behind sites is imported where it is needed."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from coati.errors import ConfigError, UsageError, unknown_name
 from coati.named_objects import made_by, object_at
 
 if TYPE_CHECKING:
+    from coati.assembly.rows import LinksOf
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
     from coati.strategies.tres.tres import TresExamples
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def strategy_row(name: str) -> StrategyRow:
     """Look a strategy up by its name, or by its path (``my_module:MyStrategy``).
 
-    Behind a path stands a `StrategyRow`, or whatever makes a strategy of the start URLs and a seed.
+    A path leads to a `StrategyRow`, or to a function that makes a strategy of the start URLs and a seed.
     """
     if ":" in name:
         return _row_by_path(name)
@@ -72,16 +73,24 @@ def build_strategy(  # noqa: PLR0913, PLR0917 - what rows may need
     settings: StrategySettings | None = None,
     examples: TresExamples | None = None,
     page_truth: PageTruth | None = None,
+    links_of: LinksOf | None = None,
 ) -> Strategy:
     """Build a strategy by its name, for a crawl that begins at ``start_urls``, or for a watch of these.
 
-    ``truth``, ``examples`` and ``page_truth`` are for those whose row needs them.
+    ``truth`` and ``links_of``, ``examples`` and ``page_truth`` are for those whose row needs them.
     """
     if isinstance(start_urls, str):
         raise TypeError("start_urls must be a list: write [url]")
     row = strategy_row(name)
     if row.replay_only and truth is None and page_truth is None:
         raise UsageError(f"{name} must know the site beforehand: it works only in replay")
-    return row.build(
-        StrategyInputs(tuple(start_urls), seed, settings or StrategySettings(), truth, examples, page_truth)
+    given = StrategyInputs(
+        tuple(start_urls),
+        seed,
+        settings or StrategySettings(),
+        truth,
+        examples,
+        page_truth,
+        links_of=links_of,
     )
+    return row.build(given)

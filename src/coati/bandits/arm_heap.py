@@ -1,6 +1,6 @@
 """The best of many arms, where few change at a time: a heap that knows the place of each arm.
 
-A change costs the logarithm of the number of arms, asking for the best nothing. 24 bytes per arm.
+A change costs the logarithm of the number of arms, and the best arm is known at once. 24 bytes per arm.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ _MASK = 0xFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
-def luck(arm: int, seed: int) -> int:
-    """Return what decides between arms that are equal otherwise: no two have the same."""
+def tie_breaker(arm: int, seed: int) -> int:
+    """Return what decides between otherwise equal arms: no two have the same value."""
     odd = ((seed + 1) * _GOLDEN >> 13) | 1
     return (arm + 1) * odd & _MASK
 
@@ -38,7 +38,7 @@ class ArmHeap:
         self._seconds = array("d")
 
     def __len__(self) -> int:
-        """Count the arms that are in."""
+        """Count the arms."""
         return len(self._arms)
 
     def best(self) -> int:
@@ -50,11 +50,11 @@ class ArmHeap:
         return self._scores[arm]
 
     def scores(self) -> list[tuple[int, float]]:
-        """Return the arms that are in, each with its score."""
+        """Return the arms, each with its score."""
         return [(arm, self._scores[arm]) for arm in self._arms]
 
     def put(self, arm: int, score: float, second: float = 0.0) -> None:
-        """Let an arm in, or change its score."""
+        """Add an arm, or change its score."""
         while arm >= len(self._places):
             self._places.append(_ABSENT)
             self._scores.append(0.0)
@@ -70,7 +70,7 @@ class ArmHeap:
             self._sink(place)
 
     def remove(self, arm: int) -> None:
-        """Take an arm out."""
+        """Remove an arm."""
         place, last = self._places[arm], self._arms.pop()
         self._places[arm] = _ABSENT
         if last != arm:
@@ -86,7 +86,7 @@ class ArmHeap:
         second, other_second = self._seconds[one], self._seconds[other]
         if second != other_second:
             return second > other_second
-        return luck(one, self._seed) > luck(other, self._seed)
+        return tie_breaker(one, self._seed) > tie_breaker(other, self._seed)
 
     def _rise(self, place: int) -> bool:
         arms, places = self._arms, self._places

@@ -1,7 +1,7 @@
 """UCB1 whose pulls bring many results at once, as the discovery papers (DISCO, DSDD) use it.
 
 A pull that brings ``m`` results counts as ``m``, and its reward is the sum over them. So the bonus shrinks
-with the pages that an arm has shown, not with how often it was asked.
+with the pages that an arm has shown, not with how often it was pulled.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BatchedUcb:
         bonus = self._exploration * math.log(everything) / results
         if self._rare:
             mean = sum(self._rewards.values()) / everything
-            # Before anything paid, one reward is reckoned with.
+            # Before any reward came, one is assumed.
             bonus *= max(mean * (1 - mean), 1 / everything)
         return self._rewards[arm] / results + math.sqrt(bonus)
 

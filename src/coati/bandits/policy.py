@@ -1,7 +1,8 @@
 """The contract of a policy: which arm to pull next. A policy knows nothing of the web.
 
 Arms are the integers 0, 1, 2, ... in the order in which they appear; one may fall asleep and wake again. The
-policy is told, instead of being handed all arms on every call, so that a choice among thousands stays cheap.
+policy learns of it by a call, instead of getting all arms on every call: so a choice among thousands is
+cheap.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Policy(Protocol):
         """Count a pull at once: its reward comes later, and others are chosen meanwhile."""
 
     def undo_pull(self, arm: int) -> None:
-        """Take back a pull that met an outage: it is as if it had never been made."""
+        """Undo a pull that failed in an outage, as if it had never been made."""
 
     def observe(self, arm: int, reward: float) -> None:
         """Learn the reward of one pull. A pull that came to nothing may stay without one."""

@@ -1,6 +1,6 @@
 """Which of many sites gets the next request of one budget.
 
-Each site is crawled by a strategy of its own, which may tell what its next choices promise (`Expects` of
+Each site is crawled by a strategy of its own, which may say what its next choices promise (`Expects` of
 `coati.strategies.strategy`). The best use of a request is where most is promised, so the site with the
 highest value goes next. A value has three parts:
 
@@ -13,8 +13,8 @@ highest value goes next. A value has three parts:
 - Doubt about sites that were tried little, ``doubt`` divided by the root of their requests and nine more. The
   nine keep the first answers of a site from being outweighed: what it promises after its start page counts.
 
-A site that was never asked goes before all others. Where shares are ``fair``, every second choice goes to the
-site with the fewest requests instead.
+A site without a request yet goes before all others. Where shares are ``fair``, every second choice goes to
+the site with the fewest requests instead.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _UNTRIED_YIELD = 0.5
 
 
 class Promises(NamedTuple):
-    """What a site promises for its next request, None where nobody knows, and how it kept what it promised.
+    """What a site promises for its next request, None where it is unknown, and how it kept its promises.
 
     ``promised`` and ``came`` are what was promised for its latest requests, and the targets that they
     brought. Without them nothing is proved: the site is taken at its word.
@@ -101,13 +101,13 @@ class SiteChoice:
         return Choice(heap.best(), self.value(heap.best())) if len(heap) else None
 
     def pull(self, arm: int) -> None:
-        """Count a request of a site at once; what comes of it is told later."""
+        """Count a request of a site at once; its result comes later."""
         self._pulls += 1
         self._sites[arm].requests += 1
         self._changed(arm)
 
     def undo_pull(self, arm: int) -> None:
-        """Take back a request that was not made, or that met an outage."""
+        """Undo a request that was not made, or that failed in an outage."""
         self._sites[arm].requests -= 1
         self._changed(arm)
 

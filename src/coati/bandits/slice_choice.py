@@ -4,12 +4,12 @@
 
 - A slice reserves its requests, so that the budget is kept while many are out. The first slice of a site is
   short; later ones are as long as all before together, up to a bound. So little is spent on sites that hold
-  nothing, and little time on putting crawls down and taking them up.
+  nothing, and little time on pausing and resuming crawls.
 - Sites of one group (those of one domain) are never out at once.
 - A site that must be left alone sleeps until then.
 - A site whose worker died is a *suspect* until a slice of it ends. Slices of suspects are short, and of them
   as many are out as there are workers to give one to each: where a worker crawls many sites, the one that
-  kills it is told from those that died with it.
+  kills it is distinguished from those that died with it.
 
 Time is an argument, in seconds of any clock that does not go back. Each call costs the logarithm of the
 number of sites, and the size of the site's group.
@@ -103,7 +103,7 @@ class SliceChoice:
         self._asleep: list[tuple[float, int]] = []
         self._sleeps_until: dict[int, float] = {}
         self.requests = self.targets = self.bytes = 0
-        # Those that nobody has told anything about yet; they are woken at the first choice.
+        # Those of which nothing is known yet; they are woken at the first choice.
         self._unheard = set(range(len(self._groups)))
 
     @property
@@ -121,7 +121,7 @@ class SliceChoice:
         return self._counts[site]
 
     def resume(self, site: int, counts: SiteCounts, *, over: bool = False) -> None:
-        """Take over what was published of a site earlier; ``over``: it is not to be crawled on."""
+        """Take over what was published of a site earlier; ``over``: it must not be crawled further."""
         self._unheard.discard(site)
         self._count(site, counts)
         if over:
@@ -154,13 +154,13 @@ class SliceChoice:
         return self._asleep[0][0] if self._asleep else None
 
     def ended(self, site: int, counts: SiteCounts, now: float, free_at: float = 0.0) -> None:
-        """Learn how a run stands after its slice; the site is left alone until ``free_at``."""
+        """Learn the state of a run after its slice; the site gets no slice until ``free_at``."""
         self._suspects.discard(site)
         self._count(site, counts)
         self._back(site, now, free_at)
 
     def held(self, site: int, now: float, until: float, counts: SiteCounts | None = None) -> None:
-        """Learn that nothing came of a slice, and how the run stands if that is known; it is tried again."""
+        """Learn that a slice failed, and the state of the run if that is known; it is tried again."""
         self._count(site, self._counts[site] if counts is None else counts)
         self._back(site, now, until)
 
@@ -170,7 +170,7 @@ class SliceChoice:
         self.held(site, now, until, counts)
 
     def end(self, site: int) -> None:
-        """Do not choose a site any more."""
+        """Never choose a site again."""
         self._over.add(site)
         self._unheard.discard(site)
         self._suspects.discard(site)
@@ -211,14 +211,14 @@ class SliceChoice:
         return ChosenSlice(site, requests, sizes.seconds, value, is_suspect)
 
     def _back(self, site: int, now: float, until: float) -> None:
-        """Take a site in again, and let its group go on."""
+        """Take a site back, and let its group continue."""
         self._reserved -= self._out.pop(site, 0)
         for parked in self._parked:
             self._sleep(parked, now)
         self._parked.clear()
         group = self._groups[site]
         self._busy.discard(group)
-        # What one site of a group is asked, the others of it must keep their distance from, too.
+        # A request to one site of a group delays those to the others of it, too.
         for member in self._members[group]:
             if member not in self._over:
                 self._sleep(member, max(until, self._sleeps_until.get(member, now)))

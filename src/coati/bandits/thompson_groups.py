@@ -6,7 +6,7 @@ arm of that group is as good as another: in distribution that is the same as a d
 million hosts there are a few thousand different counts.
 
 Where each draw is multiplied by a weight of its arm (0 to 1), arms are equal if their weights fall into the
-same of `LEVELS` steps, and the middle of the step stands for the weight. The arm that wins then has a product
+same of `LEVELS` steps, and the middle of the step represents the weight. The arm that wins then has a product
 that is at most 1/LEVELS below the best one.
 """
 
@@ -34,7 +34,7 @@ _ABSENT = -1
 # Groups up to this size are drawn arm by arm: quicker than finding the point of their maximum.
 _DRAWN_EACH = 32
 _ALPHA, _BETA, _SIZE, _WEIGHT, _CONSTANT, _COLUMNS = range(6)
-# What stands where a group was: its draws are below those of all others.
+# The place of a removed group: its draws are below those of all others.
 _NO_KEY = (-1, -1, -1)
 _NEVER_WINS = (1, 1, 1, -1.0, 0.0)
 
@@ -64,7 +64,7 @@ class ThompsonGroups:
         self._count = 0
 
     def __len__(self) -> int:
-        """Count the arms that are in."""
+        """Count the arms."""
         return self._count
 
     @property
@@ -73,7 +73,7 @@ class ThompsonGroups:
         return len(self._slot_of)
 
     def put(self, arm: int, good: int, bad: int, weight: float = 1.0) -> None:
-        """Let an arm in, or change what is known of it."""
+        """Add an arm, or change what is known of it."""
         level = min(int(weight * LEVELS), LEVELS - 1) if self._weighted else LEVELS
         key = (good, bad, level)
         slot = self._groups_of[arm] if arm < len(self._groups_of) else _ABSENT
@@ -84,7 +84,7 @@ class ThompsonGroups:
         self._join(arm, self._slot(key))
 
     def remove(self, arm: int) -> None:
-        """Take an arm out."""
+        """Remove an arm."""
         slot, place = self._groups_of[arm], self._places[arm]
         members = self._members[slot]
         last = members.pop()
@@ -98,7 +98,7 @@ class ThompsonGroups:
             self._drop(slot)
 
     def choose(self, chance: np.random.Generator) -> Choice:
-        """Draw for all arms; returns the one that wins, with its draw."""
+        """Draw for all arms; return the one that wins, with its draw."""
         slot, value = self._winner(chance)
         members = self._members[slot]
         return Choice(members[int(chance.integers(len(members)))], value)
@@ -113,7 +113,7 @@ class ThompsonGroups:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take over saved groups; there may be no arms yet."""
+        """Load saved groups; there may be no arms yet."""
         members = iter(state["group_members"].tolist())
         for key, size in zip(state["group_keys"].tolist(), state["group_sizes"], strict=True):
             slot = self._new_slot()
@@ -203,7 +203,7 @@ class ThompsonGroups:
 def _largest_of_each(
     chance: np.random.Generator, alpha: Numbers, beta: Numbers, size: npt.NDArray[np.intp]
 ) -> Numbers:
-    """Draw this many times from each distribution; returns the largest draws."""
+    """Draw this many times from each distribution; return the largest draws."""
     draws = chance.beta(np.repeat(alpha, size), np.repeat(beta, size))
     largest: Numbers = np.maximum.reduceat(draws, np.cumsum(size) - size)
     return largest

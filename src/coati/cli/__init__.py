@@ -62,7 +62,7 @@ def _end(*_: object) -> None:
 def main() -> None:
     """Run the command that the program was started with, and exit with its code."""
     for kind, handler in ((_signal.SIGTERM, _signal.default_int_handler), (_signal.SIGHUP, _hang_up)):
-        # Who started it by `nohup` wants it to go on.
+        # Started by `nohup`, it is meant to continue.
         if _signal.getsignal(kind) == _signal.SIG_DFL:
             _signal.signal(kind, handler)
     with ImportGuard():

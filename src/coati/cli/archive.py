@@ -16,7 +16,7 @@ from coati.archive.sources.layouts import LAYOUTS
 from coati.archive.sources.source import DamagedPart
 from coati.cli.completion import offering
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.archive_checks import DamagedRecord, reindex_archive, verify_archive
 from coati.jobs.archives import EXPORTS, ImportedArchive, describe_archive, export_archive, import_archive
 from coati.model import Kind
@@ -61,7 +61,6 @@ def archive() -> None:
 @click.option("--start-url", help="Start URL of the site.  [default: what the source says]")
 @click.option(
     "--types",
-    "types_text",
     shell_complete=offering(PRESETS.keys()),
     help="The file types that count as targets; `coati types` lists the presets.",
 )
@@ -74,16 +73,11 @@ def archive() -> None:
 )
 @click.option("--overwrite", is_flag=True, help="Replace an archive at DESTINATION.")
 @format_option
-def import_(  # noqa: PLR0917 -- one parameter per option
+def import_(
     sources: tuple[Path, ...],
     destination: Path,
-    layout: str,
-    start_url: str | None,
-    types_text: str | None,
-    name: str | None,
-    keep_target_bodies: bool,
-    overwrite: bool,
     form: str,
+    **options: Any,  # noqa: ANN401 - the other options, each by the name that the library gives it
 ) -> None:
     """Import a site that another tool has saved.
 
@@ -91,23 +85,12 @@ def import_(  # noqa: PLR0917 -- one parameter per option
     a folder of snapshot tables, or a plain folder of static files.
     """
     damages = _Damages()
-    made = import_archive(
-        sources,
-        destination,
-        layout=layout,
-        start_url=start_url,
-        types=types_text,
-        name=name,
-        keep_target_bodies=keep_target_bodies,
-        overwrite=overwrite,
-        on_damage=damages,
-        show_progress=True,
-    )
+    made = import_archive(sources, destination, **options, on_damage=damages, show_progress=True)
     damages.conclude()
     if not made.imported.has_start:
         say("warning: the start URL is not in the archive; set another with --start-url", err=True)
     if form == "json":
-        say(json.dumps(made.as_json()))
+        say_json(made.as_json())
     else:
         _print_import(made)
 
@@ -128,7 +111,7 @@ def info(folder: Path, links: bool, form: str) -> None:
     """
     facts = describe_archive(folder, links=links, show_progress=True).as_json()
     if form == "json":
-        say(json.dumps(facts))
+        say_json(facts)
     else:
         _print_info(facts)
 
@@ -147,7 +130,7 @@ def verify(folder: Path, form: str) -> int:
     found = verify_archive(folder, on_damage=show if form == "table" else None, show_progress=True)
     with suppress(BrokenPipeError):
         if form == "json":
-            say(json.dumps(found.as_json()))
+            say_json(found.as_json())
         else:
             say(f"{found.records:,} records, {len(found.damaged):,} damaged")
     return 0 if found.whole else WRONG_INPUT
@@ -164,7 +147,7 @@ def reindex(folder: Path, form: str) -> None:
         what = "of an incomplete record at the end were removed" if damage.reaches_end else "are unreadable"
         say(f"warning: {where}: {damage.length} bytes {what}: {damage.reason}", err=True)
     if form == "json":
-        say(json.dumps(rebuilt.as_json()))
+        say_json(rebuilt.as_json())
     else:
         say(f"{rebuilt.records:,} records indexed, {len(rebuilt.damages):,} damaged places")
 
@@ -290,7 +273,7 @@ def _print_kit(exported: KitExport, form: str) -> None:
                 for (own, given), count in exported.stand_ins.most_common()
             ],
         }
-        say(json.dumps(facts))
+        say_json(facts)
         return
     for message in exported.damaged[:_MAX_SHOWN]:
         say(f"warning: {message}", err=True)

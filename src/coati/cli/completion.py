@@ -1,4 +1,4 @@
-"""What a shell completes: names of strategies, types and limits, and folders of runs."""
+"""What a shell completes: names of strategies, types and limits, and folders of runs; and its script."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 from coati.runs.layout import holds_run
+
+SHELLS = ("bash", "zsh", "fish")
 
 # A shell that waits for a folder with a million entries is worse than one that offers nothing.
 _MOST_ENTRIES = 10_000
@@ -77,3 +79,18 @@ def offering(
         return names_like(names, incomplete, many=True)
 
     return complete
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands, options and values in your shell.
+
+    For bash and zsh, add `source <(coati completion bash)` to ~/.bashrc, or the same with zsh to ~/.zshrc.
+    For fish, write it to ~/.config/fish/completions/coati.fish.
+    """
+    script = get_completion_class(shell)
+    if script is None:
+        raise TypeError(f"click knows no completion for {shell}")
+    click.echo(script(ctx.find_root().command, {}, "coati", "_COATI_COMPLETE").source())

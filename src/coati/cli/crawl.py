@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,16 +18,13 @@ from coati.cli.setting_options import (
 )
 from coati.cli.terminal import say
 from coati.jobs.crawling import CrawlCallbacks, CrawlStart, carry_out
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.run_place import RunPlace, find_place
 from coati.live.event_lines import stalls_line
+from coati.runs.totals import Totals
 from coati.settings.run_file import read_run_file
 from coati.settings.run_settings import SETTINGS
 from coati.settings.setting import Section
-
-if TYPE_CHECKING:
-    from coati.runs.totals import Totals
-
 
 _RUN_FILE_VARIABLE = "COATI_RUN_FILE"
 
@@ -77,7 +73,7 @@ def crawl(
     from_file: Path | None,
     **_: object,
 ) -> int:
-    """Find out what is wanted, and do it."""
+    """Read the options, carry the crawl out, and return the exit code."""
     for remark in misspelt_variables(os.environ, (_RUN_FILE_VARIABLE,)):
         click.echo(f"Warning: the environment variable {remark}", err=True)
     given = read_run_file(run_file) if run_file is not None else {}
@@ -104,7 +100,7 @@ def _run(place: RunPlace) -> int:
         if not settings.quiet:
             _say_what_begins(place, start.totals)
 
-    with shown(view, quiet=settings.quiet, verbose=settings.verbose) as on_progress:
+    with progress_shown(view, quiet=settings.quiet, verbose=settings.verbose) as on_progress:
         callbacks = CrawlCallbacks(
             on_start=begin, on_progress=on_progress, on_event=view.on_event, on_commands=say_commands_wait
         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING
 
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.runs.layout import Layout
 from coati.units import format_count
 
@@ -24,7 +23,7 @@ def say_commands_wait(files: int) -> None:
 
 
 def say_commands(counts: CommandCounts | None) -> None:
-    """Say which commands failed, and what was left; the next session with a command makes up for both."""
+    """Say which commands failed, and how many did not run; the next session with a command runs both."""
     if counts is None:
         return
     for trouble in counts.troubles:
@@ -49,14 +48,14 @@ def show_result(run: CrawlRun, form: str) -> None:
     for warning in run.warnings:
         say(warning, err=True)
     if form == "json":
-        say(json.dumps(run.as_json()))
+        say_json(run.as_json())
     else:
         _print(run)
 
 
 def _print(run: CrawlRun) -> None:
     result, failed, summary = run.result, run.failed_start, run.summary
-    stop = (failed or result.stop.words).brief
+    stop = (failed or result.stop.text).brief
     if result.stop.exit_code in {3, 4} and result.first_failure:
         stop += f" ({result.first_failure})"
     say(f"Stopped: {stop}.")

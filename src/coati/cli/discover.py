@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
 from coati.cli.terminal import say
-from coati.jobs.discovering import carry_out_search
-from coati.jobs.run_place import find_search_place
-from coati.jobs.search_progress import SearchView, shown_search
+from coati.discovering.results import Repository
+from coati.jobs.discovering import DiscoveryRun, carry_out_search
+from coati.jobs.run_place import RunPlace, find_search_place
+from coati.jobs.search_progress import SearchView, search_progress_shown
 from coati.search.registry import ENGINES
 from coati.settings.discovery import DEFAULT_SEARCH
 from coati.settings.run_settings import SETTINGS
-from coati.stop_reasons import StopReason, words_for_search
+from coati.stop_reasons import StopReason, text_for_search
 from coati.strategies.discovery.topic import ON_TOPIC
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from coati.discovering.results import Repository
-    from coati.jobs.discovering import DiscoveryRun
-    from coati.jobs.run_place import RunPlace
 
 _SHOWN = 20
 
@@ -36,7 +31,7 @@ _HINTS = {
 
 # What a search for repositories has no use for.
 _NOT_OFFERED = frozenset(
-    {"urls", "words", "scope", "sitemaps", "stop_when_dry", "max_targets", "dry_run", "folders", "types"}
+    {"urls", "topic", "scope", "sitemaps", "stop_when_dry", "max_targets", "dry_run", "folders", "types"}
     | {"exec", "exec_timeout", "goal", "hints"}
 )
 # Where a search has another default than a crawl.
@@ -44,7 +39,7 @@ _DEFAULTS = {"strategy": DEFAULT_SEARCH}
 
 _ABOUT = """Find data repositories on a topic with search engines and links.
 
-WORDS are the topic, or the folder of a discovery to resume. At least one search engine is needed (--search).
+TOPIC is a few words, or the folder of a discovery to resume. At least one search engine is needed (--search).
 Pages that look like a data repository are checked; a repository is verified when enough data files are found
 on it. `coati harvest --from FOLDER --types data` then collects the files.
 """
@@ -52,9 +47,9 @@ on it. `coati harvest --from FOLDER --types data` then collects the files.
 
 def _parameters() -> list[click.Parameter]:
     # Not named after the setting: it may also be a folder.
-    topic = click.Argument(["topic"], nargs=-1, metavar="[WORDS]...", type=str)
+    start = click.Argument(["start"], nargs=-1, metavar="[TOPIC]...", type=str)
     return [
-        topic,
+        start,
         *(
             setting_option(setting, _DEFAULTS.get(name))
             for name, setting in SETTINGS.items()
@@ -65,14 +60,14 @@ def _parameters() -> list[click.Parameter]:
 
 @click.command(cls=SettingsCommand, params=_parameters(), help=_ABOUT)
 @click.pass_context
-def discover(ctx: click.Context, /, topic: tuple[str, ...], **_: object) -> int:
-    """Find out what is wanted, and do it."""
-    place = find_search_place(topic, given_settings(ctx))
+def discover(ctx: click.Context, /, start: tuple[str, ...], **_: object) -> int:
+    """Read the options, carry the search out, and return the exit code."""
+    place = find_search_place(start, given_settings(ctx))
     settings = place.settings
     if not settings.quiet:
         _say_what_begins(place)
     view = SearchView(settings.budget)
-    with shown_search(view, quiet=settings.quiet) as on_progress:
+    with search_progress_shown(view, quiet=settings.quiet) as on_progress:
         run = carry_out_search(place, on_progress)
     _show(run)
     return run.exit_code
@@ -82,7 +77,7 @@ def _say_what_begins(place: RunPlace) -> None:
     settings = place.settings
     what = f"Resuming the search in {place.folder}" if place.resumed else f"Searching into {place.folder}"
     click.echo(
-        f"{what}: “{settings.words}” by {settings.strategy}, with {', '.join(settings.search)}.", err=True
+        f"{what}: “{settings.topic}” by {settings.strategy}, with {', '.join(settings.search)}.", err=True
     )
     for text in settings.search:
         row = ENGINES.get(text.partition("=")[0])
@@ -141,10 +136,10 @@ def _print(run: DiscoveryRun) -> None:
 
 def _why_it_stopped(run: DiscoveryRun) -> str:
     found = run.found
-    more = words_for_search(found.queries_waiting, found.gave_up_after)
+    more = text_for_search(found.queries_waiting, found.gave_up_after)
     if run.stop is StopReason.FINISHED and more is not None:
         return more.brief
-    return (run.engine_trouble or run.stop.words).brief
+    return (run.engine_trouble or run.stop.text).brief
 
 
 def _line(repository: Repository) -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from coati.cli.inspect import show_inspection
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.crawl_run import NO_LINKS, NO_PAGE, WITHOUT_CERTIFICATE
 from coati.jobs.crawling import look_ahead
 from coati.jobs.inspecting import Inspection
 from coati.jobs.preview import LinkGroup, Preview
 from coati.jobs.run_place import RunPlace
 from coati.live.failures import FailureReason
-from coati.reporting.start_page import ALLOW_PRIVATE, why_few_links
+from coati.reporting.start_page import why_few_links
 from coati.runs.skip_reasons import SkipReason
-from coati.units import format_count
+from coati.stop_reasons import ALLOW_PRIVATE
+from coati.units import format_count, format_delay
 from coati.web.urls import host_of
 
 _SHOWN_GROUPS = 12
@@ -29,7 +29,7 @@ def dry_run(place: RunPlace) -> int:
     if isinstance(found, Inspection):
         return show_inspection(found, place.settings.format)
     if place.settings.format == "json":
-        say(json.dumps(asdict(found)))
+        say_json(asdict(found))
     else:
         _print(found)
     return found.exit_code
@@ -47,7 +47,7 @@ def _print(preview: Preview) -> None:
     if not preview.start_allowed:
         lines.append(("forbidden", "robots.txt forbids the start page"))
     if preview.crawl_delay is not None:
-        lines.append(("crawl delay", f"{preview.crawl_delay:g} s, as robots.txt asks"))
+        lines.append(("crawl delay", f"{format_delay(preview.crawl_delay)}, as robots.txt asks"))
     if preview.sitemaps:
         lines.append(("sitemaps", f"{len(preview.sitemaps)} (--sitemaps uses them)"))
     say(preview.start_url, bold=True)

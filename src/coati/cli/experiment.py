@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -12,13 +11,11 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
+from coati.experiments.tables import Table
 from coati.jobs.experimenting import ExperimentResults
 from coati.jobs.experimenting import experiment as run_experiment
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from coati.experiments.tables import Table
 
 _PLAIN_WIDTH = 200
 
@@ -52,17 +49,13 @@ _PLAIN_WIDTH = 200
 @click.option("--max-requests", type=int, help="Stop each run after this many requests.")
 @click.option("--parquet/--no-parquet", default=True, help="Also write the numbers as Parquet.")
 @format_option
-def experiment(  # noqa: PLR0917 - one parameter per option
+def experiment(
     file: Path,
-    archives: Path | None,
     out: Path,
-    jobs: int | None,
     sites_text: str,
     rows_text: str,
-    seeds: int | None,
-    max_requests: int | None,
-    parquet: bool,
     form: str,
+    **options: Any,  # noqa: ANN401 - the other options, each by the name that the library gives it
 ) -> None:
     """Run the experiment in FILE.toml (every strategy on every site with every seed) and print its table.
 
@@ -71,21 +64,17 @@ def experiment(  # noqa: PLR0917 - one parameter per option
     """
     results = run_experiment(
         file,
-        archives=archives,
+        **options,
         out=out,
-        jobs=jobs,
         sites=_names(sites_text),
         strategies=_names(rows_text),
-        seeds=seeds,
-        max_requests=max_requests,
-        parquet=parquet,
         show_progress=True,
     )
     for label in results.left_out:
         say(f"{label} is left out: the archives with its example pages are missing", err=True)
     if form == "json":
         for each in results.rows():
-            click.echo(json.dumps(each))
+            say_json(each)
     else:
         _print(results)
     study = results.study

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.reporting.explaining import explain_url
 from coati.reporting.explanation_lines import explanation_lines, site_line
 from coati.reporting.safe_html import shortened
@@ -39,7 +38,7 @@ def explain(url: str, folder: Path, form: str) -> None:
     """
     explanation = explain_url(folder, url)
     if form == "json":
-        say(json.dumps(explanation.as_json()))
+        say_json(explanation.as_json())
         return
     if explanation.site is not None and "://" not in url:
         say(site_line(explanation.site), bold=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.harvesting.exports import export_statements
 from coati.units import format_count
 
@@ -26,6 +25,6 @@ def export(run: Path, file: Path, form: str) -> None:
     """
     count = export_statements(run, file)
     if form == "json":
-        say(json.dumps({"run": str(run), "file": str(file), "statements": count}))
+        say_json({"run": str(run), "file": str(file), "statements": count})
     else:
         say(f"{format_count(count, 'statement')} in {file}")

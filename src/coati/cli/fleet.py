@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -13,15 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
 from coati.fleet.status import FleetStatus, SiteStatus, StatusChange
 from coati.fleet.store_access import describe_store, free_site, store_log
 from coati.harvesting.folder import sums_of
 from coati.units import format_bytes, format_count, format_seconds, parse_seconds
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SHOWN = 20
 
@@ -56,8 +52,8 @@ def status(store: str, follow: bool, every: str, form: str) -> None:
 
 def _say_json(found: FleetStatus, since: StatusChange | None) -> None:
     for site in found.sites:
-        say(json.dumps({"what": "site", **site.as_json()}))
-    say(json.dumps({"what": "total", **found.as_json(), **({} if since is None else since._asdict())}))
+        say_json({"what": "site", **site.as_json()})
+    say_json({"what": "total", **found.as_json(), **({} if since is None else since._asdict())})
 
 
 @fleet.command()
@@ -69,7 +65,7 @@ def log(store: str, site: str, last: int, form: str) -> None:
     """Print the last requests to a site, from the store."""
     for row in store_log(store, site, last):
         if form == "json":
-            say(json.dumps(row))
+            say_json(row)
         else:
             status_or_kind = row["status"] or row["kind"]
             say(f"{row['finished_at']}  {row['method']:4} {status_or_kind}  {row['kind']:8} {row['url']}")
@@ -116,7 +112,7 @@ def _print(found: FleetStatus, since: StatusChange | None) -> None:
 
 def _print_sites(title: str, sites: Sequence[SiteStatus]) -> None:
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
-    for name in ("site", "files", "requests", "failures", "published", "at work", "state"):
+    for name in ("site", "files", "requests", "failures", "published", "worker", "state"):
         table.add_column(name, justify="right" if name in {"files", "requests", "failures"} else "left")
     now = time.time()
     for site in sites:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from coati.cli.harvest_result import SiteColumns, print_sites, say_next
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.harvesting.folder import sums_of
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.progress_bar import both
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count, format_seconds
@@ -41,7 +40,7 @@ def harvest_with_fleet(
         where = cluster_address or "this process"
         say(f"Harvesting {settings.types} from {sites} into {store.url}, by {where}.", err=True)
     view = CrawlView(settings.budget)
-    with events_appended(events) as write, shown(view, quiet=settings.quiet) as on_progress:
+    with events_appended(events) as write, progress_shown(view, quiet=settings.quiet) as on_progress:
         on_event = both(write, None if settings.quiet else say_event)
         done = run_in_store(harvest, cluster_address, Listeners(on_progress, on_event, say_wait))
     show_harvest(done, settings.format)
@@ -49,7 +48,7 @@ def harvest_with_fleet(
 
 
 def say_event(event: FleetEvent) -> None:
-    """Say on stderr what people should know."""
+    """Report an event on stderr, if people should know of it."""
     if words := _words(event):
         say(words, err=True)
 
@@ -86,10 +85,10 @@ def show_harvest(done: StoreHarvest, form: str) -> None:
     sums = sums_of(sites)
     if form == "json":
         for site in sites:
-            say(json.dumps({"what": "site", **asdict(site)}))
-        say(json.dumps({"what": "total", **done.as_json()}))
+            say_json({"what": "site", **asdict(site)})
+        say_json({"what": "total", **done.as_json()})
         return
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     where = format_count(sums["sites"], "site")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {where}")
     say(f"  targets:    {sums['targets']:,} ({format_bytes(sums['target_bytes'])})")

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from coati.cli.fleet_harvest import say_event, say_wait
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.units import format_count
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _show(cycle: FleetCycle, form: str) -> None:
         for site, change in changes:
             say(json.dumps({"site": site, **change.as_json()}, ensure_ascii=False))
         for site, result in cycle.results.items():
-            say(json.dumps({"site": site, **result.as_json()}))
+            say_json({"site": site, **result.as_json()})
         return
     kinds = [change.what for _, change in changes]
     requests = sum(result.requests for result in cycle.results.values())

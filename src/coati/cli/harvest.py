@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,14 +18,11 @@ from coati.harvesting.files_harvest import FilesHarvest, harvest_files
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_crawls, find_harvest
 from coati.harvesting.pages_harvest import DEFAULT_STRATEGY, PAGES_AT_ONCE, PagesHarvest, harvest_pages
 from coati.harvesting.seeds import SHOWN_LINES, Seeds
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.markup.extraction import require_extruct
 from coati.settings.run_settings import SETTINGS
-from coati.units import format_count, format_seconds
+from coati.units import format_count, format_delay, format_seconds
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The settings of a crawl that mean something for many sites at once.
 _SETTINGS = (
@@ -118,7 +116,7 @@ def harvest(
     exclude_hosts: Path | None,
     **own: Any,  # noqa: ANN401 - the other options
 ) -> int:
-    """Find out what is wanted, and do it."""
+    """Read the options, carry the harvest out, and return the exit code."""
     given = given_settings(ctx)
     if given.get("goal") and own["store"]:
         raise UsageError(
@@ -143,7 +141,7 @@ def _harvest_files(plan: FilesHarvest) -> int:
     settings = plan.settings
     if not settings.quiet:
         _say_files_begin(plan)
-    with shown(CrawlView(settings.budget), quiet=settings.quiet) as on_progress:
+    with progress_shown(CrawlView(settings.budget), quiet=settings.quiet) as on_progress:
         harvested = harvest_files(plan, on_progress)
     show_files(harvested, settings.format)
     return harvested.exit_code
@@ -155,7 +153,7 @@ def _harvest_pages(plan: PagesHarvest) -> int:
         require_extruct()
     if not settings.quiet:
         _say_pages_begin(plan)
-    with shown(CrawlView(settings.budget), quiet=settings.quiet) as on_progress:
+    with progress_shown(CrawlView(settings.budget), quiet=settings.quiet) as on_progress:
         harvested = harvest_pages(plan, on_progress, None if settings.quiet else _Extracted().tell)
     show_pages(harvested, settings.format)
     return harvested.exit_code
@@ -221,7 +219,7 @@ def _say_estimate(plan: FilesHarvest | PagesHarvest) -> None:
     if left is None:
         say("No --max-requests is set: this may take very long.", err=True)
     elif settings.delay and left:
-        pace = f"one request every {settings.delay:g} s per host"
+        pace = f"one request every {format_delay(settings.delay)} per host"
         whole = left == settings.max_requests
         what = "the budget lasts" if whole else f"the {left:,} requests left of the budget last"
         say(f"With {pace}, {what} about {format_seconds(plan.estimated_seconds(left))}.", err=True)
@@ -233,12 +231,12 @@ def _say_estimate(plan: FilesHarvest | PagesHarvest) -> None:
 
 
 def crawl_list(file: Path, start: tuple[str, ...], given: Mapping[str, object]) -> int:
-    """Crawl every site of a list, each for itself: `coati crawl --from-file`."""
+    """Crawl every site of a list separately: `coati crawl --from-file`."""
     if start:
         raise UsageError("give start URLs or --from-file, not both")
     plan, seeds = find_crawls(HarvestSource(file), given)
     _say_about(seeds)
-    with shown(CrawlView(Budget()), quiet=plan.settings.quiet) as on_progress:
+    with progress_shown(CrawlView(Budget()), quiet=plan.settings.quiet) as on_progress:
         harvested = harvest_files(plan, on_progress)
     # `coati harvest` would share one budget.
     show_files(harvested, plan.settings.format, again="the same command")

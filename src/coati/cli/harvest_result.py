@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -12,20 +13,14 @@ from rich.text import Text
 
 from coati.budget import Limit
 from coati.cli.crawl_result import say_commands
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
+from coati.harvesting.extraction import Extraction
+from coati.harvesting.files_harvest import FilesHarvested
 from coati.harvesting.folder import sums_of
-from coati.harvesting.pages_harvest import JSON_LD
+from coati.harvesting.pages_harvest import JSON_LD, PagesHarvested
 from coati.stop_reasons import StopReason
 from coati.units import format_bytes, format_count
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from coati.harvesting.extraction import Extraction
-    from coati.harvesting.files_harvest import FilesHarvested
-    from coati.harvesting.pages_harvest import PagesHarvested
 
 # Sites that are shown after a harvest; files have all.
 _SHOWN_SITES = 20
@@ -44,10 +39,10 @@ def show_files(harvested: FilesHarvested, form: str, again: str = "") -> None:
     say_commands(harvested.commands)
     if form == "json":
         for site in harvested.sites:
-            say(json.dumps({"what": "site", **asdict(site)}))
-        say(json.dumps({"what": "total", **harvested.as_json()}))
+            say_json({"what": "site", **asdict(site)})
+        say_json({"what": "total", **harvested.as_json()})
         return
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     sites = format_count(sums["sites"], "site")
     say(f"  requests:   {sums['requests']:,} ({format_bytes(sums['bytes'])}) to {sites}")
     found = format_bytes(sums["target_bytes"])
@@ -66,12 +61,12 @@ def show_pages(harvested: PagesHarvested, form: str) -> None:
     totals, extraction = harvested.totals, harvested.extraction
     if form == "json":
         for host in harvested.hosts:
-            say(json.dumps({"what": "site", **host._asdict()}))
-        say(json.dumps({"what": "total", **harvested.as_json()}))
+            say_json({"what": "site", **host._asdict()})
+        say_json({"what": "total", **harvested.as_json()})
         return
     for message in harvested.messages:
         say(f"Note: {message}", err=True)
-    say(f"Stopped: {harvested.stop.words.brief}.")
+    say(f"Stopped: {harvested.stop.text.brief}.")
     hosts = format_count(len(harvested.hosts), "host")
     say(f"  requests:   {totals.requests:,} ({format_bytes(totals.bytes)}) to {hosts}")
     share = f" ({100 * totals.relevant_pages / totals.pages:.0f} %)" if totals.pages else ""
@@ -126,7 +121,7 @@ def print_sites(rows: Sequence[tuple[str, int, int, str]], columns: SiteColumns,
     table.add_column(columns.site, overflow="fold")
     for name in (columns.found, "requests", "per 100"):
         table.add_column(name, justify="right")
-    # A column in which nothing stands would only ask a question.
+    # An empty column would only raise a question.
     ends = any(end for *_, end in rows)
     if ends:
         table.add_column(columns.end, overflow="fold")

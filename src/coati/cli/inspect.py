@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
-
 import click
 
 from coati.cli.setting_options import SettingsCommand, given_settings, setting_option
-from coati.cli.terminal import say
-from coati.jobs.inspecting import FEW_REQUESTS, inspect_site
+from coati.cli.terminal import say, say_json
+from coati.jobs.inspecting import FEW_REQUESTS, Inspection, ListShown, inspect_site
 from coati.model import Failure, Refused
-from coati.reporting.start_page import ALLOW_PRIVATE
 from coati.runs.skip_reasons import SkipReason
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.stop_reasons import ALLOW_PRIVATE
 from coati.units import format_count
 from coati.web.urls import with_scheme
-
-if TYPE_CHECKING:
-    from coati.jobs.inspecting import Inspection, ListShown
 
 _OPTIONS = (
     "types", "profile", "max_requests", "delay", "contact", "user_agent", "user", "password_file", "header",
@@ -42,7 +36,7 @@ kept.
 )
 @click.pass_context
 def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
-    """Ask, print, and return the exit code."""
+    """Inspect a site, print what was found, and return the exit code."""
     settings = with_values(RunSettings(), {**given_settings(ctx), "urls": (with_scheme(url),)})
     return show_inspection(inspect_site(url, settings), settings.format)
 
@@ -50,7 +44,7 @@ def inspect(ctx: click.Context, /, url: str, **_: object) -> int:
 def show_inspection(found: Inspection, form: str) -> int:
     """Print what was found out, and return the exit code."""
     if form == "json":
-        say(json.dumps(found.as_json()))
+        say_json(found.as_json())
     else:
         _print(found)
     return found.exit_code
@@ -81,7 +75,7 @@ def _print_list(shown: ListShown) -> None:
     if not shown.pages:
         say(f"      {shown.answer}")
         return
-    more = ", and it goes on" if shown.more else ""
+    more = ", and more" if shown.more else ""
     listed = format_count(shown.links, "URL")
     pages = format_count(shown.pages, "page")
     say(f"      {listed} on {pages}{more}; {format_count(shown.wanted)} of the wanted types")

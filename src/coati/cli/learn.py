@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,32 +48,17 @@ def learn() -> None:
 @click.option("--note", default="", help="Where the examples come from; stored in the file.")
 @click.option("--out", required=True, type=_PLACES, help="The file of the model.")
 @format_option
-def pages(  # noqa: PLR0917 - each is an option
-    data: tuple[Path, ...],
-    other: tuple[Path, ...],
-    test_data: tuple[Path, ...],
-    test_other: tuple[Path, ...],
-    hold_back: float,
-    most_per_host: int,
-    note: str,
+def pages(
     out: Path,
     form: str,
+    **options: Any,  # noqa: ANN401 - the other options, each by the name that the library gives it
 ) -> None:
     """Train a model for `coati discover --start-model` from examples in any language.
 
     The file holds the weights of single words, and none of the texts. Precision and recall are measured on
     hosts that the model was not trained on.
     """
-    learnt = learn_pages(
-        data,
-        other,
-        out,
-        test_data=test_data,
-        test_other=test_other,
-        hold_back=hold_back,
-        most_per_host=most_per_host,
-        note=note,
-    )
+    learnt = learn_pages(**options, out=out)
     for row in learnt.rows():
         say(json.dumps(row) if form == "json" else _line(row))
     say(f"{learnt.words:,} words in {out}.", err=True)

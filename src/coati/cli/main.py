@@ -16,7 +16,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from io import StringIO
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -31,53 +31,32 @@ from coati.version import __version__
 
 FINISHED, WRONG_INPUT, OUR_ERROR, RUN_IS_HELD, INTERRUPTED = 0, 2, 5, 6, 130
 
-
-class LazyCommand(NamedTuple):
-    """Where a command is, and what it does in a few words."""
-
-    place: str
-    summary: str
-
-
+# Each is in a module of its own, under its own name; these are what it does, in a few words.
 COMMANDS = {
-    "archive": LazyCommand("coati.cli.archive:archive", "Import, inspect and export archived sites."),
-    "completion": LazyCommand(
-        "coati.cli.completion_script:completion", "Print the completion script for your shell."
-    ),
-    "crawl": LazyCommand("coati.cli.crawl:crawl", "Collect the data files of a website with few requests."),
-    "discover": LazyCommand(
-        "coati.cli.discover:discover", "Find data repositories on a topic with search engines and links."
-    ),
-    "experiment": LazyCommand(
-        "coati.cli.experiment:experiment", "Run the experiment that a file describes, and print its table."
-    ),
-    "explain": LazyCommand("coati.cli.explain:explain", "Explain why a URL was requested or skipped."),
-    "export": LazyCommand("coati.cli.export:export", "Export the structured data of a run for other tools."),
-    "fleet": LazyCommand("coati.cli.fleet:fleet", "Monitor a harvest on many machines."),
-    "harvest": LazyCommand("coati.cli.harvest:harvest", "Share one budget among many sites."),
-    "inspect": LazyCommand("coati.cli.inspect:inspect", "Show which software a site runs and what it lists."),
-    "learn": LazyCommand("coati.cli.learn:learn", "Train models from your own examples."),
-    "man": LazyCommand("coati.cli.man:man", "Write the man pages of all commands."),
-    "merge": LazyCommand("coati.cli.merge:merge", "Merge several runs into one SQLite database."),
-    "pull": LazyCommand("coati.cli.pull:pull", "Download a site from a fleet's store into a run folder."),
-    "replay": LazyCommand(
-        "coati.cli.replay:replay", "Run strategies over an archived site and measure them."
-    ),
-    "report": LazyCommand("coati.cli.report:report", "Rewrite the report of a run."),
-    "runs": LazyCommand("coati.cli.runs:runs", "List the runs below a folder."),
-    "sample": LazyCommand(
-        "coati.cli.sample:sample", "Draw a sample of a run's files and count the tables in them."
-    ),
-    "search": LazyCommand(
-        "coati.cli.search:search", "Index archived sites for `coati discover`, and query the index."
-    ),
-    "show": LazyCommand("coati.cli.show:show", "Show what one run did."),
-    "strategies": LazyCommand("coati.cli.strategies:strategies", "List the strategies."),
-    "types": LazyCommand("coati.cli.types:types", "List the presets of file types."),
-    "verify": LazyCommand("coati.cli.verify:verify", "Check the files of a run against their hashes."),
-    "watch": LazyCommand(
-        "coati.cli.watch:watch", "Find new and changed files on known sites with few requests."
-    ),
+    "archive": "Import, inspect and export archived sites.",
+    "completion": "Print the completion script for your shell.",
+    "crawl": "Collect the data files of a website with few requests.",
+    "discover": "Find data repositories on a topic with search engines and links.",
+    "experiment": "Run the experiment that a file describes, and print its table.",
+    "explain": "Explain why a URL was requested or skipped.",
+    "export": "Export the structured data of a run for other tools.",
+    "fleet": "Monitor a harvest on many machines.",
+    "harvest": "Share one budget among many sites.",
+    "inspect": "Show which software a site runs and what it lists.",
+    "learn": "Train models from your own examples.",
+    "man": "Write the man pages of all commands.",
+    "merge": "Merge several runs into one SQLite database.",
+    "pull": "Download a site from a fleet's store into a run folder.",
+    "replay": "Run strategies over an archived site and measure them.",
+    "report": "Rewrite the report of a run.",
+    "runs": "List the runs below a folder.",
+    "sample": "Draw a sample of a run's files and count the tables in them.",
+    "search": "Index archived sites for `coati discover`, and query the index.",
+    "show": "Show what one run did.",
+    "strategies": "List the strategies.",
+    "types": "List the presets of file types.",
+    "verify": "Check the files of a run against their hashes.",
+    "watch": "Find new and changed files on known sites with few requests.",
 }
 
 
@@ -90,13 +69,13 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[cmd_name].place.partition(":")
+        module = f"coati.cli.{cmd_name}"
         if module not in sys.modules:
             with ImportGuard():
                 importlib.import_module(module)
-        command = getattr(sys.modules[module], attribute)
+        command = getattr(sys.modules[module], cmd_name)
         if not isinstance(command, click.Command):
-            raise TypeError(f"{COMMANDS[cmd_name].place} is not a command")
+            raise TypeError(f"{module}.{cmd_name} is not a command")
         return command
 
     def resolve_command(
@@ -115,15 +94,15 @@ class LazyGroup(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offer commands and options, and import no command for it: somebody waits for each Tab."""
         found = [
-            CompletionItem(name, help=command.summary)
-            for name, command in COMMANDS.items()
+            CompletionItem(name, help=summary)
+            for name, summary in COMMANDS.items()
             if name.startswith(incomplete)
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.summary) for name, command in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -137,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = run(arguments)
     except KeyboardInterrupt:
-        # A second one, while the first was being told.
+        # A second one, while the first was being reported.
         code = INTERRUPTED
     if code == INTERRUPTED:
         # A further one, while Python tidies up, would only add a traceback.
@@ -156,7 +135,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _interrupted()
     except (SystemExit, BrokenPipeError):
         # The reader of the output has gone, as `head` does: click ends the program then. Nothing else does.
-        _write_no_more()
+        _discard_output()
         return FINISHED
     except (CoatiError, OSError, sqlite3.Error) as error:
         return _refusal(error)
@@ -165,14 +144,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _write_no_more()
+        _discard_output()
     return result if isinstance(result, int) else FINISHED
 
 
 def _wrong_usage(error: click.ClickException) -> int:
-    told = StringIO()
-    error.show(told)
-    say(told.getvalue().removesuffix("\n"), err=True)
+    output = StringIO()
+    error.show(output)
+    say(output.getvalue().removesuffix("\n"), err=True)
     return WRONG_INPUT
 
 
@@ -188,8 +167,8 @@ def _hides_an_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _write_no_more() -> None:
-    """Let what is still to be written go nowhere, so that it does not fail once more."""
+def _discard_output() -> None:
+    """Discard what is still to be written, so that it does not fail once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

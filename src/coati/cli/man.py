@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from coati.cli.man_pages import man_pages
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.errors import UsageError
 from coati.machine_errors import writing_to
 from coati.units import format_count
@@ -33,6 +32,6 @@ def man(ctx: click.Context, folder: Path, form: str) -> None:
         for name, text in pages.items():
             (folder / name).write_text(text, encoding="utf-8")
     if form == "json":
-        say(json.dumps({"folder": str(folder), "pages": sorted(pages)}))
+        say_json({"folder": str(folder), "pages": sorted(pages)})
     else:
         say(f"{format_count(len(pages), 'page')} in {folder}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.merging import merge as merge_runs
 from coati.units import format_count
 
@@ -27,7 +26,7 @@ def merge(runs: tuple[Path, ...], out: Path, *, overwrite: bool, form: str) -> N
     """
     merged = merge_runs(runs, out, overwrite=overwrite, show_progress=True)
     if form == "json":
-        say(json.dumps(merged.as_json()))
+        say_json(merged.as_json())
         return
     for site in merged.sites:
         counts = f"{format_count(site.targets, 'target')} from {format_count(site.requests, 'request')}"

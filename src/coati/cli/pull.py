@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.fleet.store_access import pull as pull_site
 from coati.units import format_count
 
@@ -25,7 +24,7 @@ def pull(store: str, site: str, out: Path | None, form: str) -> None:
     """
     pulled = pull_site(store, site, out, show_progress=True)
     if form == "json":
-        say(json.dumps(pulled.as_json()))
+        say_json(pulled.as_json())
     else:
         say(
             f"{format_count(pulled.files, 'file')} of {site}, after {pulled.requests:,} requests:"

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
 from coati.cli.setting_options import default_text
 from coati.settings.limits import LIMIT_DEFAULTS, LIMIT_MEANINGS, LIMIT_TYPES
 from coati.settings.run_settings import SETTINGS
-from coati.settings.setting import Section
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from coati.settings.setting import Setting
+from coati.settings.setting import Section, Setting
 
 _NOTE = "<!-- Written by scripts/make-cli-reference; do not edit. -->"
 
@@ -122,7 +117,7 @@ def _setting_row(setting: Setting) -> str:
     default = default_text(setting)
     if setting.kind.flag:
         default = "true" if setting.default else "false"
-    option = {"urls": "START", "words": "WORDS"}.get(setting.name, setting.option)
+    option = {"urls": "START", "topic": "TOPIC"}.get(setting.name, setting.option)
     shown = f"`{default}`" if default else ""
     meaning = _cell(setting.about) + _choices(setting)
     return f"| `{setting.name}`{star} | {shown} | `{option}` | `{setting.variable}` | {meaning} |"
@@ -143,7 +138,7 @@ def _limit_default(name: str) -> str:
 
 
 def _value_word(word: str) -> str:
-    words = {"SIZE": "a size", "TIME": "a time", "N": "a whole number", "X": "a number", "TEXT": "a text"}
+    words = {"SIZE": "a size", "TIME": "a time", "N": "a whole number", "X": "a number", "TEXT": "a string"}
     return words.get(word, _cell(f"`{word}`"))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -18,23 +18,19 @@ from coati.cli.completion import offering
 from coati.cli.output_format import format_option
 from coati.cli.replay_watch import watch_table
 from coati.cli.setting_options import SettingParam
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
 from coati.errors import ConfigError
 from coati.jobs.replay_results import ReplayResults
 from coati.jobs.replaying import DEFAULT_STRATEGIES
 from coati.jobs.replaying import replay as run_replay
+from coati.replaying.comparison import MeasuredRun
 from coati.replaying.measures import Measures
+from coati.replaying.watch_replay import WatchRun
 from coati.settings.setting_types import BYTES, SECONDS, above_zero
 from coati.strategies.revisits.relevance import FORMS
 from coati.times import parse_moment
 from coati.web.media import PRESETS
 from coati.web.rules import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.replaying.comparison import MeasuredRun
-    from coati.replaying.watch_replay import WatchRun
 
 _REMARKS_SHOWN = 5
 
@@ -73,7 +69,6 @@ class _Moment(click.ParamType[float]):
 @click.option("--seed", default=0, show_default=True, help="The first seed.")
 @click.option(
     "--types",
-    "types_text",
     shell_complete=offering(PRESETS.keys()),
     help="The file types that count as targets, instead of the archive's.",
 )
@@ -92,7 +87,6 @@ class _Moment(click.ParamType[float]):
 )
 @click.option(
     "--start-url",
-    "start_urls",
     multiple=True,
     help="Start from another URL of the archive, such as a sitemap or feed. Can be repeated.",
 )
@@ -152,31 +146,12 @@ class _Moment(click.ParamType[float]):
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for traces (CSV), results and curves.")
 @format_option
-def replay(  # noqa: PLR0917 - one parameter per option
+def replay(
     archive: Path,
     strategies: str,
-    seeds: int,
-    seed: int,
-    types_text: str | None,
-    goal: tuple[str, ...],
-    scope: str,
-    start_urls: tuple[str, ...],
-    shortcuts: str,
-    as_of: float | None,
-    max_requests: int | None,
-    max_bytes: int | None,
-    max_time: float | None,
-    max_targets: int | None,
-    early_stop: str,
-    examples: tuple[Path, ...],
-    per_cycle: int | None,
-    per_site: int | None,
-    every: float | None,
-    relevant: str,
-    cold: bool,
-    link_cache: bool,
     out: Path | None,
     form: str,
+    **options: Any,  # noqa: ANN401 - the other options, each by the name that the library gives it
 ) -> None:
     """Run strategies over an archived site and measure them.
 
@@ -189,31 +164,12 @@ def replay(  # noqa: PLR0917 - one parameter per option
 
     def result(run: MeasuredRun | WatchRun) -> None:
         if form == "json":
-            say(json.dumps(run.row()))
+            say_json(run.row())
 
     results = run_replay(
         archive,
         strategies,
-        seeds=seeds,
-        seed=seed,
-        types=types_text,
-        goal=goal,
-        scope=scope,
-        start_url=start_urls,
-        shortcuts=shortcuts,
-        as_of=as_of,
-        max_requests=max_requests,
-        max_bytes=max_bytes,
-        max_time=max_time,
-        max_targets=max_targets,
-        early_stop=early_stop,
-        examples=examples,
-        per_cycle=per_cycle,
-        per_site=per_site,
-        every=every,
-        relevant=relevant,
-        cold=cold,
-        link_cache=link_cache,
+        **options,
         out=out,
         on_ready=lambda words: say(words, err=True),
         on_result=result,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -12,14 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import print_tables, say
+from coati.cli.terminal import print_tables, say, say_json
+from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import find_runs
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.jobs.run_summary import RunSummary
 
 
 @click.command()
@@ -30,7 +25,7 @@ def runs(folder: Path, form: str) -> None:
     found = find_runs(folder, lambda error: say(f"coati: {error}", err=True))
     if form == "json":
         for summary in found:
-            say(json.dumps(summary.as_json()))
+            say_json(summary.as_json())
     elif found:
         print_tables(_table(found))
     else:

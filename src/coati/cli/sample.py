@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.sampling import Sample
 from coati.jobs.sampling import sample as draw
 from coati.units import format_count
@@ -40,7 +39,7 @@ def sample(run: Path, count: int, seed: int, sheet: Path | None, guess: bool, fo
     else:
         say(f"The run in {run} has no files yet, so there is nothing to draw.", err=True)
     if form == "json":
-        say(json.dumps(drawn.as_json()))
+        say_json(drawn.as_json())
     else:
         _print(drawn)
 

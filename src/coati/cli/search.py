@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.errors import ConfigError
 from coati.jobs.choices import list_engines
 from coati.jobs.search_index import SearchIndex, index_archives
@@ -19,7 +19,7 @@ from coati.units import format_count
 
 @click.group()
 def search() -> None:
-    """Index archived sites for `coati discover`, and ask the index."""
+    """Index archived sites for `coati discover`, and query the index."""
 
 
 @search.command("index", short_help="Index the pages of archives.")
@@ -39,20 +39,20 @@ def index(archives: tuple[Path, ...], out: Path, form: str) -> None:
         unread = f"{format_count(len(made.damaged), 'page')} could not be read; the first: {made.damaged[0]}"
         say(f"warning: {unread}. `coati archive verify` lists them all", err=True)
     if form == "json":
-        say(json.dumps({**made.as_json(), "seconds": seconds}))
+        say_json({**made.as_json(), "seconds": seconds})
     else:
         say(f"{format_count(made.pages, 'page')} of {format_count(made.archives, 'archive')} in {out}.")
-        say(f'Next: coati discover "WORDS" --search local={out} --archive ARCHIVES --offline', err=True)
+        say(f'Next: coati discover "TOPIC" --search local={out} --archive ARCHIVES --offline', err=True)
 
 
-@search.command("ask")
+@search.command("query")
 @click.argument("place", type=click.Path(path_type=Path), metavar="INDEX")
 @click.argument("text", nargs=-1, required=True)
 @click.option("--related", is_flag=True, help="TEXT is a URL: find pages like it on other sites.")
 @click.option("--backlinks", is_flag=True, help="TEXT is a URL: find pages of other sites that link to it.")
 @click.option("--page", default=1, show_default=True, help="Which page of results.")
 @format_option
-def ask(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page: int, form: str) -> None:
+def query(place: Path, text: tuple[str, ...], related: bool, backlinks: bool, page: int, form: str) -> None:
     """Query an index, to see what `coati discover` would get."""
     if related and backlinks:
         raise ConfigError("use either --related or --backlinks, not both")
@@ -73,7 +73,7 @@ def engines(form: str) -> None:
     """List the search engines for `coati discover`, and how to name them."""
     for engine in list_engines():
         if form == "json":
-            say(json.dumps(engine._asdict()))
+            say_json(engine._asdict())
         else:
             say(f"{engine.written:<18} {engine.summary}")
             if engine.price:

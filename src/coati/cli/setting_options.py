@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -16,14 +17,10 @@ from coati.search.web_archives import HINTS
 from coati.settings.limits import LIMIT_MEANINGS
 from coati.settings.run_settings import SETTINGS
 from coati.settings.setting import Section, Setting
+from coati.settings.setting_types import SettingType
 from coati.strategies.stopping.stop_when_dry import OFF
 from coati.units import format_bytes, format_seconds
 from coati.web.media import PRESETS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from coati.settings.setting_types import SettingType
 
 # What everybody tries first.
 _SHORT = {"verbose": ("-v",), "quiet": ("-q",)}

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
+from coati.jobs.run_details import GroupYield, RunDetails, SkipCount
+from coati.jobs.run_summary import RunSummary
 from coati.jobs.runs import open_run
 from coati.units import format_bytes, format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.jobs.run_details import GroupYield, RunDetails, SkipCount
-    from coati.jobs.run_summary import RunSummary
 
 _SHOWN = 5
 _IN_JSON = 50
@@ -33,7 +28,7 @@ def show(folder: Path, form: str) -> None:
     """Show what the run in RUN cost and found, and which groups of links led to it."""
     run = open_run(folder)
     if form == "json":
-        say(json.dumps({**run.summary.as_json(), **run.details(_IN_JSON).as_json()}))
+        say_json({**run.summary.as_json(), **run.details(_IN_JSON).as_json()})
     else:
         _print(run.summary, run.details(_SHOWN))
 
@@ -91,7 +86,7 @@ def _targets(count: float) -> str:
 
 
 def _brought(group: GroupYield) -> float:
-    """Count what a group's links were or led to; a page that led to them is no target itself."""
+    """Count what a group's links were or led to; a page that led to them is not a target itself."""
     return max(group.reward, group.targets)
 
 

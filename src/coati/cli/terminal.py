@@ -7,6 +7,7 @@ the password of an address that somebody typed, in whatever place it was not mea
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -29,6 +30,11 @@ def say(text: object = "", *, err: bool = False, bold: bool = False) -> None:
     above_bar = sys.stderr if err and hasattr(sys.stderr, "rich_proxied_file") else None
     with writing_to("the output"):
         click.secho(_USER.sub(r"\1", safe(str(text))), file=above_bar, err=err, bold=bold or None)
+
+
+def say_json(facts: object) -> None:
+    """Print facts as one line of JSON on stdout."""
+    say(json.dumps(facts))
 
 
 def print_tables(*tables: RenderableType, plain_width: int = 140) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.choices import list_types
 from coati.web.media import PRESET_MEANINGS
 
@@ -21,7 +19,7 @@ def types(form: str) -> None:
         if form == "json":
             row = {"name": preset.name, "media_types": media_types, "extensions": extensions}
             meaning = PRESET_MEANINGS[preset.name]
-            say(json.dumps({**row, "everything": preset.everything, "meaning": meaning}))
+            say_json({**row, "everything": preset.everything, "meaning": meaning})
             continue
         say(f"{preset.name}: {PRESET_MEANINGS[preset.name]}", bold=True)
         for name in [*media_types, *(f".{extension}" for extension in extensions)]:

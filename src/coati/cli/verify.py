@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import click
 
 from coati.cli.completion import RunPath
 from coati.cli.output_format import format_option
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.jobs.verifying import Verification
 from coati.jobs.verifying import verify as verify_run
 from coati.runs.layout import Layout
@@ -39,16 +38,16 @@ def verify(folder: Path, *, repair: bool, form: str) -> int:
     with suppress(BrokenPipeError):
         for run in found.runs or (found,):
             if form == "json":
-                say(json.dumps(run.as_json()))
+                say_json(run.as_json())
             else:
                 _print(run, folder)
     return 0 if found.whole else WRONG_INPUT
 
 
-def _print(found: Verification, asked: Path) -> None:
+def _print(found: Verification, place: Path) -> None:
     for file in found.damaged:
         state = f"{file.state.value}, repaired" if file.name in found.repaired else file.state.value
         say(f"{state}: {Layout(found.folder).files / file.name}, from {file.url}")
     repaired = f", {format_count(len(found.repaired))} of them repaired" if found.repaired else ""
-    which = "" if found.folder == asked else f"{found.folder.name}: "
+    which = "" if found.folder == place else f"{found.folder.name}: "
     say(f"{which}{format_count(found.files, 'file')}, {format_count(len(found.damaged))} damaged{repaired}")

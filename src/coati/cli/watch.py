@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,25 +13,20 @@ from coati.cli.completion import RunPath
 from coati.cli.fleet_watch import watch_with_fleet
 from coati.cli.output_format import format_option
 from coati.cli.setting_options import SettingParam, given_settings, setting_option, shown_default
-from coati.cli.terminal import say
+from coati.cli.terminal import say, say_json
 from coati.errors import UsageError
 from coati.live.stop_signal import StopSignal
+from coati.runs.changes_file import Change
 from coati.settings.run_settings import SETTINGS
 from coati.stop_reasons import StopReason
 from coati.times import format_clock, format_moment, parse_moment, to_iso
 from coati.units import format_count, format_seconds, parse_seconds
+from coati.watching.cycle import CycleResult
 from coati.watching.notifying import ChangeListeners
 from coati.watching.past_changes import past_changes
-from coati.watching.watch import find_watch, next_cycle
+from coati.watching.watch import WatchPlace, find_watch, next_cycle
 from coati.watching.watch_cycles import CycleCallbacks, watch_cycles
 from coati.watching.watch_options import WATCH_OPTIONS, WatchOptions, with_options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from coati.runs.changes_file import Change
-    from coati.watching.cycle import CycleResult
-    from coati.watching.watch import WatchPlace
 
 _INTERRUPTED = 130
 # The calendar has no year before the first.
@@ -192,11 +187,11 @@ def _show(result: CycleResult, form: str) -> None:
     for message in result.messages:
         say(f"Note: {message}", err=True)
     if result.stop is not StopReason.FINISHED:
-        say(f"The cycle ended early: {result.stop.words.brief}. The next cycle continues.", err=True)
+        say(f"The cycle ended early: {result.stop.text.brief}. The next cycle continues.", err=True)
     if form == "json":
         for change in result.changes:
             say(json.dumps(change.as_json(), ensure_ascii=False))
-        say(json.dumps(result.as_json()))
+        say_json(result.as_json())
         return
     kinds = [change.what for change in result.changes]
     say(

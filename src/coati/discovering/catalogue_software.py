@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.runs.layout import Layout
 from coati.shortcuts.recognition import recognise
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
 
 _PAGES = """
 SELECT pages.url, warc_offset, warc_length FROM pages JOIN requests ON requests.id = pages.request
@@ -20,25 +18,25 @@ _MAX_PAGE_BYTES = 8 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-class Software(NamedTuple):
-    """The name of a software, and the best address of its API; empty where there is none."""
+class CatalogueSoftware(NamedTuple):
+    """The name of a software, and the best URL of its API; empty where there is none."""
 
     title: str = ""
     api: str = ""
 
 
-def software_of(folder: Path, connection: sqlite3.Connection, site: str) -> Software:
+def software_of(folder: Path, connection: sqlite3.Connection, site: str) -> CatalogueSoftware:
     """Look at the first pages of a site that the run in a folder fetched."""
     rows = connection.execute(_PAGES, (site, f"www.{site}")).fetchall()
     if not rows or not Layout(folder).warc.is_file():
-        return Software()
+        return CatalogueSoftware()
     with Layout(folder).warc.open("rb") as pages:
         for url, offset, length in rows:
             pages.seek(offset)
             headers, body = _answer(pages.read(length))
             for found in recognise(url, headers, body):
-                return Software(found.title, next(iter(found.addresses), ""))
-    return Software()
+                return CatalogueSoftware(found.title, next(iter(found.addresses), ""))
+    return CatalogueSoftware()
 
 
 def _answer(member: bytes) -> tuple[list[tuple[str, str]], bytes]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.errors import ConfigError, CorruptRecordError, NotArchivedError
@@ -13,9 +13,6 @@ from coati.search.index_file import FILE_NAME, UNFINISHED_NAME, PageText, write_
 from coati.web.links import LinkExtractor
 from coati.web.page_text import text_of
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _SUCCESS = range(200, 300)
 
@@ -26,7 +23,7 @@ def write_index_of(
     progress: Callable[[int], None] = lambda _: None,
     on_damage: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Index the pages of archives for `coati.search.local_index`; returns how many pages there are.
+    """Index the pages of archives for `coati.search.local_index`; return how many pages there are.
 
     An index that is there is replaced when the new one is whole. ``on_damage`` hears of each page that cannot
     be read.

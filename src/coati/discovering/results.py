@@ -1,6 +1,6 @@
 """What a search for repositories leaves in its run folder: tables and files that other tools open.
 
-Everything is worked out from the log and from the strategy as it stands at the end, so that it can be written
+Everything is computed from the log and from the strategy as it is at the end, so that it can be written
 again at any time; a kill in between loses nothing.
 """
 
@@ -9,25 +9,22 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-from coati.discovering.catalogue_software import Software, software_of
+from coati.discovering.catalogue_software import CatalogueSoftware, software_of
 from coati.learners.bm25 import bm25
 from coati.runs.csv_pieces import csv_pieces
 from coati.runs.durable import write_json_lines, write_whole
 from coati.strategies.discovery.actions import Action
+from coati.strategies.discovery.findings import Finding
 from coati.strategies.discovery.site_checks import CheckState
-from coati.web.dataset_files import file_format, is_dataset_file, told_format
+from coati.web.dataset_files import file_format, is_dataset_file, named_format
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, parse_query
 from coati.web.urls import is_query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from coati.strategies.discovery.findings import Finding
 
 REPOSITORIES_LINES = "repositories.jsonl"
 REPOSITORIES_TABLE = "repositories.csv"
@@ -99,7 +96,7 @@ class Repository:
     """A site that was checked, with the evidence.
 
     ``rank`` counts the verified ones from 1, and is None for the others. ``trail`` leads from the query to
-    ``url``, each step an address. ``topic`` is how much the site speaks of the topic, from 0 to 1, and
+    ``url``, each step a URL. ``topic`` is how much the site speaks of the topic, from 0 to 1, and
     ``score`` how well its best page fits it (BM25). ``software`` and ``api`` name the catalogue, where one
     was recognised.
     """
@@ -166,12 +163,12 @@ def read_repositories(
 
 
 def _repository(
-    connection: sqlite3.Connection, finding: Finding, rank: int | None, software: Software
+    connection: sqlite3.Connection, finding: Finding, rank: int | None, software: CatalogueSoftware
 ) -> Repository:
     trail = tuple(_trail(connection, finding.url))
     hosts = (finding.site, f"www.{finding.site}")
     links = connection.execute(_LINKS_OF_SITE, hosts)
-    named = (file_format(url) if is_dataset_file(url) else told_format(context) for _, url, context in links)
+    named = (file_format(url) if is_dataset_file(url) else named_format(context) for _, url, context in links)
     formats = Counter(name for name in named if name)
     (marked,) = connection.execute(_MARKED, hosts).fetchone()
     return Repository(
@@ -201,7 +198,7 @@ def _repository(
 
 
 def query_words(address: str) -> str:
-    """Say in words what a query asks for.
+    """Say in words what a query searches.
 
     >>> query_words("search://local/?backlinks=http://a.test/")
     'links to http://a.test/'
@@ -245,9 +242,9 @@ def read_dataset_pages(
             if row is None:
                 continue
             url, title, facts = row
-            told = json.loads(facts) if facts else {}
-            texts.append(words_of_facts(told)["words"])
-            marked = bool(told.get("dataset_markup"))
+            page_facts = json.loads(facts) if facts else {}
+            texts.append(words_of_facts(page_facts)["words"])
+            marked = bool(page_facts.get("dataset_markup"))
             pages.append(DatasetPage(url, repository.site, title or "", count, 0.0, marked))
     scores = bm25(texts, [*words_in(words), "data"])
     ranked = sorted(zip(scores, pages, strict=True), key=lambda pair: -pair[0])

@@ -90,7 +90,7 @@ def discover(  # noqa: PLR0913 - each by name
 
     ``now`` is the time at which the session begins, in seconds since the epoch.
     """
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and `--help` should not wait for it.
     from coati.live.running import crawl as crawl_live
 
     searching: list[Searcher] = []
@@ -100,7 +100,7 @@ def discover(  # noqa: PLR0913 - each by name
         on_event, log = stack.enter_context(events_logged(settings.log_file, on_event))
         values = to_toml_values(settings)
         store = stack.enter_context(RunStore.begin(folder, values, now, resumed=resumed))
-        log(f"coati {__version__}: {settings.words} into {folder.absolute()}")
+        log(f"coati {__version__}: {settings.topic} into {folder.absolute()}")
         resources = CrawlResources(store=store, archive=archive, on_event=on_event, stop=stop)
         plan = crawl_plan(settings, resources)
 
@@ -108,11 +108,11 @@ def discover(  # noqa: PLR0913 - each by name
             searching[:] = [_searcher(plan.new_strategy())]
             return searching[0]
 
-        def tell(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             if on_progress is not None:
                 on_progress(SearchProgress(progress, *searching[0].counts()))
 
-        result = crawl_live(replace(plan, new_strategy=new_strategy, on_progress=tell))
+        result = crawl_live(replace(plan, new_strategy=new_strategy, on_progress=report))
         for line in end_lines(result):
             log(line)
     return _results(settings, folder, result, searching[0])
@@ -127,7 +127,7 @@ def _searcher(strategy: Strategy) -> Searcher:
 def _results(settings: RunSettings, folder: Path, result: CrawlResult, strategy: Searcher) -> Discovered:
     with closing(sqlite3.connect(Layout(folder).database, isolation_level=None)) as connection:
         sites = read_repositories(folder, connection, strategy.findings())
-        pages = read_dataset_pages(connection, sites, settings.words)
+        pages = read_dataset_pages(connection, sites, settings.topic)
         given_up = strategy.gave_up_after if result.stop is StopReason.FINISHED else 0
         end = SearchEnd(strategy.queries_waiting, given_up)
         write_results(folder, connection, sites, pages, end)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.archive.description import FILE_NAME as ARCHIVE_FILE
@@ -18,10 +18,7 @@ from coati.strategies.discovery.start_model import StartModel, common_words, mod
 from coati.web.page_words import count_words, page_words
 from coati.web.urls import host_of, normalise
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-# This many words tell nearly as much as all of them, and fit into a small file.
+# This many words say nearly as much as all of them, and fit into a small file.
 MOST_WORDS = 5_000
 _LEAST_HOSTS = 3
 _MAX_FILE_BYTES = 4 << 20
@@ -40,7 +37,7 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How well a model tells examples that it was not trained on."""
+    """How well a model classifies examples that it was not trained on."""
 
     positives: int
     negatives: int
@@ -109,9 +106,9 @@ def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, int]]]:
     try:
         with opening(path, "rb") as lines:
             for number, line in enumerate(lines, 1):
-                told = json.loads(line)
-                text = " ".join(str(told[name]) for name in _TEXT_FIELDS if told.get(name))
-                url = normalise(str(told.get("url", "")))
+                example = json.loads(line)
+                text = " ".join(str(example[name]) for name in _TEXT_FIELDS if example.get(name))
+                url = normalise(str(example.get("url", "")))
                 yield host_of(url) if url else str(number), count_words(text)
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise ConfigError(f"{path}, line {number}: not a JSON object with a url and a text") from None
@@ -129,7 +126,7 @@ def is_held_back(host: str, share: float) -> bool:
 
 
 def train(examples: Sequence[LabelledText]) -> StartModel:
-    """Train a model and keep the weights of the words that matter most; raises `ConfigError` for one kind."""
+    """Train a model and keep the weights of the words that matter most; raise `ConfigError` for one kind."""
     if len({example.is_data for example in examples}) < 2:  # noqa: PLR2004 - both kinds
         raise ConfigError("examples of both kinds are needed: of data repositories, and of other pages")
     common = _words_of_several_hosts(examples)
@@ -153,7 +150,7 @@ def _balanced(examples: Sequence[LabelledText]) -> list[LabelledText]:
 
 
 def _words_of_several_hosts(examples: Iterable[LabelledText]) -> frozenset[str]:
-    """Return the words that more than one site uses: the name of a site tells nothing about others."""
+    """Return the words that more than one site uses: the name of a site says nothing about others."""
     hosts: dict[str, set[str]] = {}
     for example in examples:
         for word in example.words:

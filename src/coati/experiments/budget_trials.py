@@ -188,5 +188,5 @@ def run_budget_trial(_: WorkerCache, trial: Trial, together: SitesTogether) -> T
     if trial.budget.max_requests is not None:
         budget = min(budget, trial.budget.max_requests)
     shares = trial.variant.spending.shares(records, budget)
-    stop = "the budget is spent" if sum(shares) >= budget else StopReason.FINISHED.value
-    return TrialResult.of(trial, stop, {"requests": sum(shares), "targets": found(records, shares)})
+    stop = StopReason.BUDGET_REQUESTS if sum(shares) >= budget else StopReason.FINISHED
+    return TrialResult.of(trial, stop.value, {"requests": sum(shares), "targets": found(records, shares)})

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from coati.experiments.measures import SHARES_PCT, in_words
+from coati.experiments.runner import Study
+from coati.experiments.spec import Variant
 from coati.experiments.summaries import Spread, value_of
 from coati.experiments.tables import Table
-
-if TYPE_CHECKING:
-    from coati.experiments.runner import Study
-    from coati.experiments.spec import Variant
 
 _REQUESTS, _AREA = "requests_to_90_pct", "auc_ratio"
 # What rows can be compared by: fewer requests are better, and two rows have a ratio.

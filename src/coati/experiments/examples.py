@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.assembly import Need, strategy_row
 from coati.errors import UsageError
@@ -16,18 +17,12 @@ from coati.experiments.deciding_code import modules_digest
 from coati.experiments.errors import ExperimentError
 from coati.experiments.site_specs import ArchivedSite
 from coati.experiments.sites import Places, open_site
-from coati.experiments.workers import Job, LostJob
+from coati.experiments.spec import Experiment
+from coati.experiments.workers import Job, LostJob, WorkerCache, Workers
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.runs.durable import write_whole
+from coati.strategies.tres.tres import TresExamples
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from coati.experiments.spec import Experiment
-    from coati.experiments.workers import WorkerCache, Workers
-    from coati.strategies.tres.tres import TresExamples
 
 _FOLDER = "examples"
 

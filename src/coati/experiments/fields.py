@@ -49,7 +49,7 @@ def texts(table: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
     """Return a list of texts, empty where the key is absent."""
     values = take(table, key, list, [], where)
     if not all(isinstance(value, str) for value in values):
-        raise ConfigError(f"{where}: {key} should be a list of texts")
+        raise ConfigError(f"{where}: {key} should be a list of strings")
     return tuple(values)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coati.assembly import strategy_row
+from coati.experiments.area_figure import area_figure
 from coati.experiments.measures import TOP_GROUPS
 from coati.experiments.search_figures import repositories_figure
 from coati.experiments.summaries import shown_rows
@@ -39,7 +40,7 @@ _COLOURS = 10
 
 
 def draw_figures(study: Study, folder: Path) -> list[Path]:
-    """Draw what the experiment asks for, as PNG and as SVG; return the files."""
+    """Draw the figure that the experiment names, as PNG and as SVG; return the files."""
     files: list[Path] = []
     name = study.experiment.file_stem
     if "curves" in study.experiment.figures:
@@ -48,6 +49,8 @@ def draw_figures(study: Study, folder: Path) -> list[Path]:
     if "shares" in study.experiment.figures:
         for site in study.sites:
             files += _save(_relevant_shares(study, site), folder, f"{name}-{site.name}")
+    if "areas" in study.experiment.figures:
+        files += _save(area_figure(study), folder, f"{name}-areas")
     if "groups" in study.experiment.figures:
         files += _save(_groups(study), folder, f"{name}-groups")
     if "repositories" in study.experiment.figures:

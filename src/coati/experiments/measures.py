@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
 from coati.experiments.confusion import CONFUSIONS, PREDICTED_CLASSES, TRUE_CLASSES
 from coati.replaying.searches import CURVE_PERCENT, QUARTERS
 from coati.strategies.discovery.actions import DISCOVERY_ACTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TOP_GROUPS = 10
 # The shares of the targets to which requests are counted.
@@ -76,7 +73,7 @@ _MEASURES = {
         "repositories found per 1,000 pages fetched in checks, which are those that the paper counts", 1
     ),
     "pages_in_checks": Measure("pages fetched in checks", 0),
-    "queries": Measure("queries asked", 0),
+    "queries": Measure("queries sent", 0),
     **{
         f"repositories_at_{share}_pct": Measure(
             f"repositories found when {share} % of the budget was spent", 0

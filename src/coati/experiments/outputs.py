@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
 
+from coati import version
 from coati.experiments.comparing import halves_table, wins_table
 from coati.experiments.deciding_code import joint_digest
 from coati.experiments.figures import draw_figures
 from coati.experiments.parquet import write_numbers
-from coati.experiments.provenance import commit
-from coati.experiments.runner import rows
+from coati.experiments.runner import Study, rows
 from coati.experiments.tables import Table, group_table, objects, result_table, site_table
 from coati.runs.durable import write_json_lines, write_whole
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.experiments.runner import Study
+_PACKAGE = Path(version.__file__).parent
+_GIT_SECONDS = 10
 
 
 def tables_of(study: Study) -> list[Table]:
-    """List the tables of an experiment: its numbers, groups, wins and halves where asked for, its sites."""
+    """List the tables of an experiment: its numbers, groups, wins and halves where wanted, its sites."""
     tables = [result_table(study)] if study.experiment.measures else []
     if "groups" in study.experiment.figures:
         tables.append(group_table(study))
@@ -51,20 +51,32 @@ def write_outputs(study: Study, folder: Path, *, parquet: bool) -> list[Path]:
 def provenance(study: Study) -> str:
     """Say in one line what the results owe to."""
     experiment = study.experiment
-    limits = [f"{key} {value:,}" for key, value in _limits(study).items()]
+    named = asdict(experiment.budget).items()
+    limits = [f"{name.removeprefix('max_')} {most:,}" for name, most in named if most is not None]
     budget = f" Budget: {', '.join(limits)}." if limits else ""
     first, *others = experiment.seeds
     seeds = f"seeds {first} to {others[-1]}" if others else f"seed {first}"
     code = joint_digest(variant.strategy for variant in rows(experiment))
-    return f"\nCommit {commit()}, code {code}, {seeds}.{budget}\n"
+    return f"\nCommit {_commit()}, code {code}, {seeds}.{budget}\n"
 
 
-def _limits(study: Study) -> dict[str, float]:
-    budget = study.experiment.budget
-    named = {
-        "requests": budget.max_requests,
-        "bytes": budget.max_bytes,
-        "seconds": budget.max_seconds,
-        "targets": budget.max_targets,
-    }
-    return {key: value for key, value in named.items() if value is not None}
+def _commit() -> str:
+    """Name the commit, with a plus where files have changed since; the version where there is no checkout."""
+    head = _git("rev-parse", "--short=12", "HEAD")
+    if head is None:
+        return f"coati {version.__version__}"
+    return head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed arguments
+            ["git", "-C", str(_PACKAGE), *arguments],  # noqa: S607 - found on the path, as everybody's
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

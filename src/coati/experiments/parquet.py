@@ -27,6 +27,7 @@ _COLUMNS = {
     "low": "DOUBLE",
     "high": "DOUBLE",
     "published": "DOUBLE",
+    "published_high": "DOUBLE",
     "published_state": "VARCHAR",
 }
 

@@ -7,19 +7,14 @@ the same way.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from coati.experiments.confusion import CONFUSIONS
-from coati.model import Kind, Method, Page, Redirect, Request
+from coati.model import Hosts, Kind, Later, Method, Outcome, Page, Redirect, Request, Settlement
 from coati.replaying.wrapped_strategy import WrappedStrategy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.model import Hosts, Later, Outcome, Settlement
-    from coati.strategies.strategy import Strategy
-    from coati.strategies.truth import SiteTruth
+from coati.strategies.strategy import Strategy
+from coati.strategies.truth import SiteTruth
 
 _EXAMPLES = 3
 _COST_STEP = 128
@@ -51,15 +46,15 @@ class RewardGroup:
 class RecordingStrategy(WrappedStrategy):
     """A strategy that does what another does, and takes notes (`coati.strategies.strategy.Strategy`).
 
-    Predictions are read off the order of requests, as one request is in flight at a time. What a page asks
-    for before its reward is settled was taken for a target; what is asked for with no page open was taken
+    Predictions are read off the order of requests, as one request is in flight at a time. What is requested
+    before the reward of a page is settled was taken for a target; what is requested with none open was taken
     for a page. Left out: the start page, links whose class a HEAD told, and the hops of redirects.
     """
 
     def __init__(self, strategy: Strategy, truth: SiteTruth) -> None:
         super().__init__(strategy)
         self._truth = truth
-        self._asked: dict[int, Request] = {}
+        self._requested: dict[int, Request] = {}
         self._open: dict[int, Request] = {}
         self._told: set[str] = {truth.urls[0]} if truth.urls else set()
         self._turns = 0
@@ -71,7 +66,7 @@ class RecordingStrategy(WrappedStrategy):
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         request = super().choose(now, hosts)
         if isinstance(request, Request):
-            self._asked[request.id] = request
+            self._requested[request.id] = request
             self._note_prediction(request)
             self._turns += 1
             if self._turns % _COST_STEP == 0:
@@ -79,7 +74,7 @@ class RecordingStrategy(WrappedStrategy):
         return request
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        request = self._asked.pop(request_id)
+        request = self._requested.pop(request_id)
         if isinstance(outcome, Redirect):
             self._told.add(outcome.location)
         elif isinstance(outcome, Page) and request.method is Method.GET:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.budget_trials import Records, describe_together, record_crawls, run_budget_trial
@@ -28,20 +27,15 @@ from coati.experiments.site_specs import (
     SitesTogether,
     WatchedHistory,
 )
-from coati.experiments.sites import Places, SiteFacts, describe, open_site
-from coati.experiments.spec import BOUNDS, Variant
+from coati.experiments.sites import Generators, Places, SiteFacts, describe, open_site
+from coati.experiments.spec import BOUNDS, Experiment, Variant
 from coati.experiments.trials import Trial, TrialResult, measured
 from coati.experiments.watch_trials import describe_history, run_watch_trial
 from coati.experiments.web_trials import describe_web, run_web_trial
-from coati.experiments.workers import Job, LostJob, Workers
+from coati.experiments.workers import Job, LostJob, WorkerCache, Workers
 from coati.replaying.measures import SiteTotals
 
-if TYPE_CHECKING:
-    from coati.experiments.sites import Generators
-    from coati.experiments.spec import Experiment
-    from coati.experiments.workers import WorkerCache
-
-Progress = Callable[[str, int, int], None]
+StepCallback = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 _CELLS_FOLDER = "cells"
@@ -67,7 +61,9 @@ class Study:
         return self.results.get((site, strategy, None))
 
 
-def run_experiment(experiment: Experiment, places: Places, out: Path, jobs: int, progress: Progress) -> Study:
+def run_experiment(
+    experiment: Experiment, places: Places, out: Path, jobs: int, progress: StepCallback
+) -> Study:
     """Make every run that has no result yet; with ``jobs`` of 0, in this process."""
     if jobs:
         # Processes of their own import the code as it is now; this one still runs what it imported once.
@@ -174,7 +170,7 @@ def _run_trial(cache: WorkerCache, trial: Trial) -> TrialResult:
 
 
 def _prepare(
-    experiment: Experiment, places: Places, records: Records, workers: Workers, progress: Progress
+    experiment: Experiment, places: Places, records: Records, workers: Workers, progress: StepCallback
 ) -> tuple[SiteFacts, ...]:
     found: dict[int, SiteFacts] = {}
     folders: dict[int, tuple[str, Path, str]] = {}

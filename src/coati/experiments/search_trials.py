@@ -44,7 +44,7 @@ def _searched(trial: Trial, topic: SearchedTopic, web: SearchedWeb) -> TrialResu
     given = trial.variant.settings
     discovery = replace(
         given.discovery,
-        words=web.topic_words,
+        topic=web.topic_words,
         keyword_engines=engines,
         related_engines=engines,
         backlink_engines=engines,
@@ -60,7 +60,7 @@ def _searched(trial: Trial, topic: SearchedTopic, web: SearchedWeb) -> TrialResu
         raise ConfigError("a search for repositories needs a budget: max_requests, in pages")
     search = Search(web, searcher, discovery)
     search.run(budget)
-    stop = "the budget is spent" if search.pages >= budget else StopReason.FINISHED.value
+    stop = StopReason.BUDGET_REQUESTS if search.pages >= budget else StopReason.FINISHED
     found = list(search.found.values())
-    result = TrialResult.of(trial, stop, search.values(budget), found)
+    result = TrialResult.of(trial, stop.value, search.values(budget), found)
     return replace(result, repositories=search.on_topic)

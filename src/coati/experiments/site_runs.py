@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.budget import Budget
 from coati.errors import ConfigError
+from coati.model import NO_LINKS, Method, Page, Request
 from coati.replaying.comparison import MeasuredRun
 from coati.replaying.driver import Replay, ReplayOptions, replay
 from coati.replaying.measures import Comparison, Measures, SiteTotals
 from coati.strategies.revisits.watch import Watch
 
 if TYPE_CHECKING:
+    from coati.model import PageLinks
     from coati.replaying.site import ReplaySite
     from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
@@ -47,11 +50,18 @@ def seeds_for(strategy: str, seeds: Sequence[int]) -> tuple[int | None, ...]:
     return tuple(seeds) if strategy_row(strategy).seeded else (None,)
 
 
+def page_links(site: ReplaySite, url: str) -> PageLinks:
+    """Return the links of a page as a crawl of the site sees them; none of what is no page."""
+    outcome = site.respond(Request(0, Method.GET, url))
+    return outcome.links if isinstance(outcome, Page) else NO_LINKS
+
+
 def built_for(site: ReplaySite, strategy: str, seed: int | None, options: SiteRunOptions) -> Strategy:
     """Build a strategy as it stands before its first choice on a site."""
     built = build_strategy(
-        strategy, site.start_urls, seed or 0, site.truth, options.settings, options.examples
-    )
+        strategy, site.start_urls, seed or 0, site.truth, options.settings, options.examples,
+        links_of=partial(page_links, site),
+    )  # fmt: skip
     if isinstance(built, Watch):
         raise ConfigError(
             f"{strategy} watches pages, which never ends on a site without a history; declare it as a"

@@ -34,6 +34,7 @@ _MAX_SEEDS = 1000
 FIGURES = {
     "shares": "the share of relevant pages against the pages fetched (webs of many hosts)",
     "curves": "targets against requests, and target bytes against other bytes",
+    "areas": "the area under the curve of every row on every site, CLAIRVOYANT's being 1",
     "groups": "the mean reward of the ten best groups",
     "repositories": "repositories found against pages fetched, one panel per topic (searched topics)",
     "watches": "new links per cycle, coverage over time and against k, ages when found (watched histories)",
@@ -43,8 +44,8 @@ FIGURES = {
 BOUNDS = (BEST, "omniscient")
 
 _KEYS = (
-    "table", "title", "source", "measures", "published", "seeds", "first_seed", "bounds", "figures", "sites",
-    "strategies", "variants", "budget", "early_stops", "joined", "examples",
+    "table", "title", "source", "measures", "published", "published_by", "seeds", "first_seed", "bounds",
+    "figures", "sites", "strategies", "variants", "budget", "early_stops", "joined", "examples",
     "fewer_seeds", "classify", "compared", "halves", "until_all_found",
 )  # fmt: skip
 
@@ -87,6 +88,7 @@ class Experiment:
     ``until_all_found``: a run ends with the last target of its site, after which nothing is measured. With
     ``classify`` nothing is crawled: this many pages of a web, half of them relevant, are judged and then
     learnt from, one after the other. ``part`` says which part of the file this is; empty for all of it.
+    ``published_by`` is the word for who published the numbers beside ours.
     """
 
     table: str
@@ -108,6 +110,7 @@ class Experiment:
     compared: str = ""
     halves: bool = False
     until_all_found: bool = False
+    published_by: str = "paper"
     part: str = ""
 
     @property
@@ -231,6 +234,7 @@ def parse_experiment(table: Mapping[str, object], folder: Path) -> Experiment:
         compared=_compared(table),
         halves=take(table, "halves", bool, default=False, where=where),
         until_all_found=take(table, "until_all_found", bool, default=False, where=where),
+        published_by=take(table, "published_by", str, "paper", where),
     )
 
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coati.experiments.between_rows import BETWEEN_ROWS
 from coati.experiments.confusion import mean_matrix, misclassification_pct, percentages
 from coati.experiments.measures import confusion_of
+from coati.experiments.published import PublishedNumber
 from coati.experiments.quantiles import quantile
 from coati.experiments.runner import Study, rows
 from coati.experiments.site_runs import PLAIN
+from coati.experiments.sites import SiteFacts
 from coati.experiments.spec import BOUNDS, Experiment, Variant
 from coati.experiments.trials import TrialResult
 from coati.replaying.measures import Comparison
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from coati.experiments.sites import SiteFacts
 
 _COMPARED = frozenset({"clairvoyant_ratio", "curve_ratio", "auc_ratio", "gap_closed"})
 
@@ -68,14 +64,14 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class TableEntry:
-    """One number of a table, with the runs that it is made of and the number that the paper prints."""
+    """One number of a table, with the runs that it is made of and what was published."""
 
     site: str
     variant: Variant
     measure: str
     values: tuple[tuple[int | None, float | None], ...]
     spread: Spread
-    published: float | None
+    published: PublishedNumber | None
 
 
 def entries(study: Study) -> Iterator[TableEntry]:

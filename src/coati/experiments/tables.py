@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from coati.assembly import Need, strategy_row
 from coati.experiments.measures import in_words, measure
+from coati.experiments.runner import Study
 from coati.experiments.site_specs import GeneratedSite, GeneratedWeb, SearchedTopic
+from coati.experiments.sites import SiteFacts
+from coati.experiments.spec import Experiment
 from coati.experiments.summaries import GENERATED, REPLICAS, Spread, TableEntry, entries, shown_rows
 from coati.replaying.example_pages import MOST_PAGES
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.experiments.runner import Study
-    from coati.experiments.sites import SiteFacts
-    from coati.experiments.spec import Experiment
-
 _CLOSE = 1e-9
+_NO_SPREAD = asdict(Spread(1, None, None, None, None, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,9 @@ def result_table(study: Study) -> Table:
             if len(groups) > 1:
                 label = f"{label}: {measures[0]}"
             cells = [
-                " \\| ".join(_cell(found[variant.label, each, column]) for each in measures)
+                " \\| ".join(
+                    _cell(found[variant.label, each, column], experiment.published_by) for each in measures
+                )
                 for column in columns
             ]
             rows.append((label, *cells))
@@ -118,10 +118,10 @@ def objects(study: Study) -> list[dict[str, Any]]:
             "variant": entry.variant.name or None,
             "measure": entry.measure,
         }
-        # A mean over sites is no run.
+        # A mean over sites is not a run.
         for seed, value in () if entry.site in {REPLICAS, GENERATED} else entry.values:
-            said = {**_said(value), **_by_name(entry, value)}
-            found.append({**head, "kind": "run", "seed": seed, **said, **_no_spread(entry)})
+            said = {**_said(value), **_by_name(entry, value), **_NO_SPREAD, **_published(entry)}
+            found.append({**head, "kind": "run", "seed": seed, **said})
         found.append({**head, "kind": "summary", "seed": None, **_summary(entry)})
     return found
 
@@ -132,30 +132,20 @@ def _by_name(entry: TableEntry, value: float | None) -> dict[str, Any]:
 
 
 def _summary(entry: TableEntry) -> dict[str, Any]:
-    spread = entry.spread
-    return {
-        **_said(spread.median),
-        **_by_name(entry, spread.median),
-        "runs": spread.runs,
-        "mean": _finite(spread.mean),
-        "sd": _finite(spread.sd),
-        "median": _finite(spread.median),
-        "low": _finite(spread.low),
-        "high": _finite(spread.high),
-        **_published(entry),
-    }
-
-
-def _no_spread(entry: TableEntry) -> dict[str, Any]:
-    empty = dict.fromkeys(("mean", "sd", "median", "low", "high"))
-    return {"runs": 1, **empty, **_published(entry)}
+    median = entry.spread.median
+    spread = {name: _finite(value) for name, value in asdict(entry.spread).items()}
+    return {**_said(median), **_by_name(entry, median), **spread, **_published(entry)}
 
 
 def _published(entry: TableEntry) -> dict[str, Any]:
-    """Say what the paper prints; JSON has no infinity, so that it is said apart."""
-    number = entry.published
-    never = number is not None and math.isinf(number)
-    return {"published": _finite(number), "published_state": "not reached" if never else None}
+    """Say what was published; JSON has no infinity, so that it is said apart."""
+    value, high = entry.published or (None, None)
+    never = value is not None and math.isinf(value)
+    return {
+        "published": _finite(value),
+        "published_high": _finite(high),
+        "published_state": "not reached" if never else None,
+    }
 
 
 def _said(value: float | None) -> dict[str, Any]:
@@ -168,11 +158,12 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or math.isinf(value) else value
 
 
-def _cell(entry: TableEntry) -> str:
+def _cell(entry: TableEntry, published_by: str) -> str:
     decimals = measure(entry.measure).decimals
     text = _with_spread(entry.spread, decimals)
     if entry.published is not None:
-        text += f" (paper {in_words(entry.published, decimals)})"
+        numbers = "–".join(in_words(each, decimals) for each in entry.published if each is not None)
+        text += f" ({published_by} {numbers})"
     return text
 
 
@@ -201,10 +192,10 @@ def _notes(study: Study, *, published: bool) -> list[str]:
     if experiment.published.missing:
         notes.append(f"No published numbers: {experiment.published.missing}.")
     if published:
-        notes.append(f"paper: {experiment.source or 'published'}, as printed there.")
+        notes.append(f"{experiment.published_by}: {experiment.source or 'published'}.")
     notes += _example_notes(experiment)
-    told = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}
-    notes += [f"{strategy}: {note}" for strategy, note in sorted(told.items()) if note]
+    notes_of = {variant.strategy: strategy_row(variant.strategy).note for variant in experiment.variants}
+    notes += [f"{strategy}: {note}" for strategy, note in sorted(notes_of.items()) if note]
     if any(isinstance(site, GeneratedWeb | SearchedTopic) for site in experiment.sites):
         notes.append("-like: a generated web with some figures of the paper's data; each seed makes another.")
     elif any(isinstance(site, GeneratedSite) for site in experiment.sites):

@@ -21,8 +21,14 @@ from coati.assembly import StrategySettings, strategy_row
 from coati.experiments.confusion import misclassification_pct
 from coati.experiments.deciding_code import strategy_digest
 from coati.experiments.measures import SHARES_PCT, TOP_GROUPS
-from coati.experiments.site_specs import ArchivedSite, SearchedTopic, SitesTogether, WatchedHistory
-from coati.replaying.measures import Measures
+from coati.experiments.site_specs import (
+    ArchivedSite,
+    ExperimentSite,
+    SearchedTopic,
+    SitesTogether,
+    WatchedHistory,
+)
+from coati.replaying.measures import Measures, SiteTotals
 from coati.runs.durable import write_whole
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
@@ -35,10 +41,8 @@ if TYPE_CHECKING:
     from coati.budget import Budget
     from coati.experiments.examples import ExampleFile
     from coati.experiments.recording import RecordingStrategy
-    from coati.experiments.site_specs import ExperimentSite
     from coati.experiments.spec import Variant
     from coati.replaying.driver import Replay
-    from coati.replaying.measures import SiteTotals
     from coati.strategies.strategy import Strategy
 
 # Raised whenever a result holds something else than before.

@@ -9,7 +9,7 @@ import numpy as np
 from coati.assembly import strategy_row
 from coati.experiments.site_specs import WatchedHistory
 from coati.experiments.summaries import shown_rows
-from coati.experiments.trials import AGES_HOURS
+from coati.experiments.trials import AGES_HOURS, TrialResult
 from coati.replaying.charts import BOUND_LINES
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from coati.experiments.runner import Study
     from coati.experiments.spec import Variant
-    from coati.experiments.trials import TrialResult
 
     Style = tuple[str, str]
 

@@ -14,20 +14,17 @@ from coati.archive.archive import Archive
 from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import build_strategy
 from coati.experiments.deciding_code import modules_digest
-from coati.experiments.site_specs import GENERATED
-from coati.experiments.sites import History, SiteFacts
+from coati.experiments.site_specs import GENERATED, WatchedHistory
+from coati.experiments.sites import History, OpenHistory, SiteFacts
 from coati.experiments.trials import AGES_HOURS, Trial, TrialResult
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
-from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
+from coati.replaying.watch_replay import WatchRun, WatchStudy, WatchTruth, snapshot_times
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 
 if TYPE_CHECKING:
-    from coati.experiments.site_specs import WatchedHistory
-    from coati.experiments.sites import OpenHistory
     from coati.experiments.workers import WorkerCache
-    from coati.replaying.watch_replay import WatchRun
 
 
 _GENERATOR = ("coati.testing.page_histories",)

@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from coati.errors import UsageError
-from coati.runs.csv_pieces import csv_pieces, without_guard
+from coati.runs.csv_pieces import csv_pieces, unescape_formula
 from coati.runs.durable import write_whole
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def read_sheet(sheet: Path) -> list[SampledFile]:
     names = [field.name for field in fields(SampledFile)]
     lacking = [name for name in names if name not in (reader.fieldnames or [])]
     if lacking:
-        raise UsageError(f"{sheet} is no sheet of a sample: it has no column {lacking[0]}")
+        raise UsageError(f"{sheet} is not a sheet of a sample: it has no column {lacking[0]}")
     try:
         return [_sampled(row, f"{sheet}, line {number}") for number, row in enumerate(reader, start=2)]
     except csv.Error as error:
@@ -115,14 +115,14 @@ def with_guess(file: SampledFile, tables: int | None, note: str) -> SampledFile:
 def _sampled(row: dict[str, str | None], where: str) -> SampledFile:
     return SampledFile(
         number=_count(row["number"], where) or 0,
-        file=without_guard(row["file"] or ""),
-        url=without_guard(row["url"] or ""),
-        media_type=without_guard(row["media_type"] or ""),
+        file=unescape_formula(row["file"] or ""),
+        url=unescape_formula(row["url"] or ""),
+        media_type=unescape_formula(row["media_type"] or ""),
         size_bytes=_count(row["size_bytes"], where, most=1 << 62) or 0,
         guessed_tables=_count(row["guessed_tables"], where),
-        guess_note=without_guard(row["guess_note"] or ""),
+        guess_note=unescape_formula(row["guess_note"] or ""),
         labelled_tables=_count(row["labelled_tables"], where),
-        remark=without_guard(row["remark"] or ""),
+        remark=unescape_formula(row["remark"] or ""),
     )
 
 
@@ -131,5 +131,5 @@ def _count(text: str | None, where: str, most: int = _MAX_TABLES) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal()) or len(text) > len(str(most)) or int(text) > most:
-        raise UsageError(f"{where}: {text[:40]!r} is no count; write a whole number, or leave it empty")
+        raise UsageError(f"{where}: {text[:40]!r} is not a count; write a whole number, or leave it empty")
     return int(text)

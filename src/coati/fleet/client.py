@@ -1,4 +1,4 @@
-"""One budget over many sites on many machines: whoever chooses.
+"""The client: one budget over many sites on many machines.
 
 Nothing of the choice is saved: what it knows of a site stands in the site's last generation. So a client that
 was killed is started again by the same command. One client at a time has the store, by a lease.
@@ -17,7 +17,7 @@ from typing import Final
 
 from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceChoice
 from coati.errors import ConfigError
-from coati.fleet.client_lease import put_down, take_client_lease
+from coati.fleet.client_lease import release_lease, take_client_lease
 from coati.fleet.closing import send_once
 from coati.fleet.cluster import Cluster, FinishedSlice
 from coati.fleet.deaths import MOST_AT_ONE_PLACE, has_last_try, is_quarantined
@@ -29,9 +29,10 @@ from coati.fleet.objects import DamagedObjectError, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, WorkerVersionError
 from coati.fleet.worker_health import WorkerHealth
 from coati.harvesting.sites import HarvestSite
+from coati.jobs.progress_bar import PROGRESS_SECONDS, at_most_every
 from coati.live.progress import Progress
-from coati.live.site_turns import Spent
-from coati.stop_reasons import StopReason
+from coati.live.site_turns import Usage
+from coati.stop_reasons import FAILED_STARTS, StopReason
 
 _READERS: Final = 16
 # How long a client waits at most before it looks around.
@@ -42,14 +43,7 @@ _STORE_SECONDS: Final = 30.0
 _WORKER_SECONDS: Final = 15.0
 
 # After these a site is left for another harvest.
-_LEFT: Final = frozenset(
-    {
-        StopReason.START_UNREACHABLE.value,
-        StopReason.REFUSED.value,
-        StopReason.RATE_LIMITED.value,
-        StopReason.SITE_SILENT.value,
-    }
-)
+_LEFT: Final = FAILED_STARTS | {StopReason.SITE_SILENT}
 
 
 def harvest_fleet(
@@ -68,11 +62,11 @@ def harvest_fleet(
         resumed = take_store(store, harvest.files)
         return FleetClient(harvest, cluster, listeners, lease).run(resumed=resumed)
     finally:
-        put_down(lease)
+        release_lease(lease)
 
 
 class FleetClient:
-    """Sends slices out and takes them in, until nothing is left or the budget is spent."""
+    """Sends slices out and collects their results, until nothing is left or the budget is spent."""
 
     def __init__(
         self,
@@ -105,19 +99,21 @@ class FleetClient:
         self._renew_at = self._begun + harvest.times.term / 4
         # When it is to be said that there is no worker, unless one is seen until then.
         self._missed_at = self._begun + _WORKER_SECONDS
-        self._slices = self._deaths = self._session_requests = self._failures = 0
+        self._slices = self._deaths = self._session_requests = self._failures = self._pages = 0
         self._stop: StopReason | None = None
+        self._tell_progress = at_most_every(PROGRESS_SECONDS, self._tell_progress_now, at_once=True)
 
     def run(self, *, resumed: bool) -> FleetHarvested:
         """Harvest to the end."""
         self._read_states()
         try:
-            self._go_on()
+            self._run_slices()
             self._give_last_tries()
-            self._go_on()
+            self._run_slices()
         except KeyboardInterrupt:
             self._interrupt()
         self._end_crawls()
+        self._tell_progress_now()
         stop = self._stop or self._natural_end()
         sites = [
             FleetSite(
@@ -134,6 +130,7 @@ class FleetClient:
             for number, (state, is_left_alone) in enumerate(found):
                 self._states[number] = state
                 self._failures += state.failures
+                self._pages += state.pages
                 if is_left_alone:
                     self._quarantined.add(number)
                 self._choice.resume(number, _counts(state), over=state.done or is_left_alone)
@@ -142,7 +139,7 @@ class FleetClient:
         try:
             return self._read_state(site)
         except DamagedObjectError:
-            # Others go on. Whoever is sent there finds it, too, and it is told then.
+            # Others continue. The worker that is sent there finds it, too, and reports it.
             return RunState(start_url=site.urls[0]), False
 
     def _read_state(self, site: HarvestSite) -> tuple[RunState, bool]:
@@ -158,19 +155,20 @@ class FleetClient:
                 self._last_tries.add(number)
                 self._choice.reopen(number, time.time())
 
-    def _go_on(self) -> None:
+    def _run_slices(self) -> None:
         while True:
             if self._stop is None:
                 limit = self._choice.limit(self._seconds)
                 if limit is not None:
                     self._end(StopReason.of_limit(limit))
             is_all_sent = self._send_slices()
-            if not self._choice.out and is_all_sent and self._nothing_wakes():
+            nothing_wakes = self._stop is not None or self._choice.wakes_at() is None
+            if not self._choice.out and is_all_sent and nothing_wakes:
                 return
             finished = self._cluster.wait(self._patience())
             if finished is not None:
-                self._take_in(finished)
-            self._look_around()
+                self._collect(finished)
+            self._do_periodic_work()
 
     def _end_crawls(self) -> None:
         """End what rests, for the reason that all ended for."""
@@ -181,14 +179,11 @@ class FleetClient:
             if state.is_open and number not in self._quarantined and number not in self._damaged
         ]
         with suppress(KeyboardInterrupt):
-            send_once(self._cluster, orders, self._take_ended, self._look_around)
+            send_once(self._cluster, orders, self._collect_ended, self._do_periodic_work)
 
-    def _take_ended(self, result: SliceResult) -> None:
+    def _collect_ended(self, result: SliceResult) -> None:
         if result.end is SliceEnd.CRAWLED:
             self._states[self._numbers[result.site]] = result.state
-
-    def _nothing_wakes(self) -> bool:
-        return self._stop is not None or self._choice.wakes_at() is None
 
     def _send_slices(self) -> bool:
         """Send out what there is room for; tells whether nothing is left to be sent now."""
@@ -201,7 +196,7 @@ class FleetClient:
                 return True
             site = self._sites[chosen.site].name
             self._sent_at[chosen.site] = time.monotonic()
-            self._tell(FleetEventKind.SENT, site=site, requests=chosen.requests, value=_told(chosen.value))
+            self._tell(FleetEventKind.SENT, site=site, requests=chosen.requests, value=_rounded(chosen.value))
             self._cluster.send(self._order(chosen), apart=chosen.is_suspect)
         return True
 
@@ -228,8 +223,8 @@ class FleetClient:
             return _TICK_SECONDS
         return max(0.0, min(_TICK_SECONDS, wakes_at - time.time()))
 
-    def _look_around(self) -> None:
-        """Renew the lease, give up what is overdue, and say how far it is and whether nobody is there."""
+    def _do_periodic_work(self) -> None:
+        """Renew the lease, give up overdue slices, and report progress and missing workers."""
         now = time.monotonic()
         if now >= self._renew_at:
             self._renew_at = now + self._harvest.times.term / 4
@@ -240,16 +235,15 @@ class FleetClient:
         times = self._harvest.times
         most = self._harvest.sizes.seconds + times.transfer + 2 * times.grace + 2 * times.patience
         for number in [number for number, sent in self._sent_at.items() if now - sent > most]:
-            self._lose(number, "it does not come back")
+            self._give_up_slice(number, "it does not come back")
         if self._cluster.places():
             self._missed_at = now + _WORKER_SECONDS
         elif now >= self._missed_at:
             self._missed_at = math.inf
             self._tell(FleetEventKind.NO_WORKERS)
-        if self._listeners.on_progress is not None:
-            self._listeners.on_progress(self._progress())
+        self._tell_progress()
 
-    def _take_in(self, finished: FinishedSlice) -> None:
+    def _collect(self, finished: FinishedSlice) -> None:
         number = self._numbers[finished.site]
         if self._sent_at.pop(number, None) is None:
             # Given up already.
@@ -259,7 +253,7 @@ class FleetClient:
         elif isinstance(finished.error, WorkerVersionError | ConfigError):
             raise finished.error
         elif finished.worker_died:
-            self._lose(number, str(finished.error))
+            self._give_up_slice(number, str(finished.error))
         elif isinstance(finished.error, DamagedObjectError):
             self._take_damage(number, str(finished.error))
         elif finished.error is None or isinstance(finished.error, StoreError):
@@ -283,6 +277,7 @@ class FleetClient:
         before = self._states[number]
         self._session_requests += max(0, state.requests - before.requests)
         self._failures += state.failures - before.failures
+        self._pages += state.pages - before.pages
         self._states[number] = state
 
     def _take_result(self, number: int, result: SliceResult) -> None:
@@ -297,7 +292,7 @@ class FleetClient:
             case SliceEnd.HELD | SliceEnd.LOST:
                 gone = result.by not in self._cluster.workers() and result.end is SliceEnd.HELD
                 self._tell(
-                    FleetEventKind.HELD, site=result.site, by=result.by, seconds=_told(result.until - now)
+                    FleetEventKind.HELD, site=result.site, by=result.by, seconds=_rounded(result.until - now)
                 )
                 if gone and self._cluster.workers():
                     self._choice.died(number, now, result.until)
@@ -318,7 +313,7 @@ class FleetClient:
             by=result.by,
             requests=result.requests,
             targets=result.targets,
-            seconds=_told(result.seconds),
+            seconds=_rounded(result.seconds),
             stop=state.stop_reason,
             done=state.done,
             generation=result.generation,
@@ -326,14 +321,14 @@ class FleetClient:
         )
         self._choice.ended(number, _counts(state), time.time(), state.free_at)
         reached = bool(state.pages or state.targets)
-        again = self._health.hear(result.by, result.site, reached=reached)
+        again = self._health.observe(result.by, result.site, reached=reached)
         for worker in self._health.without_network():
             self._tell(FleetEventKind.LEFT_OUT, worker=worker, why="it reaches no site, and others do")
             self._cluster.leave_out(worker)
         if state.done or (state.stop_reason in _LEFT and not again):
             self._choice.end(number)
 
-    def _lose(self, number: int, why: str) -> None:
+    def _give_up_slice(self, number: int, why: str) -> None:
         self._sent_at.pop(number, None)
         self._deaths += 1
         self._tell(FleetEventKind.DIED, site=self._sites[number].name, error=why)
@@ -343,7 +338,7 @@ class FleetClient:
     def _take_damage(self, number: int, why: str) -> None:
         """Try a damaged site again, as often as one at which workers die, then leave it out.
 
-        The store is not told: who has mended it need only run the same command again.
+        Nothing is noted in the store: once it is mended, running the same command again is enough.
         """
         site = self._sites[number].name
         self._found_damaged[number] += 1
@@ -364,13 +359,13 @@ class FleetClient:
         self._end(StopReason.INTERRUPTED)
         self._cluster.recall()
         try:
-            self._go_on()
+            self._run_slices()
         except KeyboardInterrupt:
             return
 
     def _natural_end(self) -> StopReason:
         reasons = {state.stop_reason for state in self._states}
-        if reasons and reasons <= {reason.value for reason in _UNREACHED}:
+        if reasons and reasons <= FAILED_STARTS:
             return StopReason.START_UNREACHABLE
         return StopReason.FINISHED
 
@@ -378,27 +373,34 @@ class FleetClient:
     def _seconds(self) -> float:
         return time.monotonic() - self._begun
 
+    def _tell_progress_now(self) -> None:
+        if self._listeners.on_progress is not None:
+            self._listeners.on_progress(self._progress())
+
     def _progress(self) -> Progress:
         choice, underway = self._choice, self._underway()
         return Progress(
             requests=choice.requests + underway.requests,
             targets=choice.targets + underway.targets,
             bytes=choice.bytes + underway.bytes,
-            failures=self._failures,
+            pages=self._pages + underway.pages,
+            failures=self._failures + underway.failures,
             in_flight=choice.out,
             seconds=self._seconds,
             session_requests=self._session_requests + underway.requests,
         )
 
-    def _underway(self) -> Spent:
-        """Return what the slices that are out have spent so far, as far as they were heard of."""
-        heard = self._cluster.underway()
+    def _underway(self) -> Usage:
+        """Return what the slices that are out have spent so far, as far as they reported it."""
+        reported = self._cluster.underway()
         out = [(self._sites[number].name, self._states[number]) for number in self._sent_at]
-        known = [(heard[site], state) for site, state in out if site in heard]
-        return Spent(
+        known = [(reported[site], state) for site, state in out if site in reported]
+        return Usage(
             sum(max(0, spent.requests - state.requests) for spent, state in known),
             sum(max(0, spent.bytes - state.bytes) for spent, state in known),
             sum(max(0, spent.targets - state.targets) for spent, state in known),
+            sum(max(0, spent.pages - state.pages) for spent, state in known),
+            sum(max(0, spent.failures - state.failures) for spent, state in known),
         )
 
     def _tell(self, what: FleetEventKind, **data: object) -> None:
@@ -406,13 +408,10 @@ class FleetClient:
             self._listeners.on_event(FleetEvent(time.time(), what, data))
 
 
-_UNREACHED: Final = frozenset({StopReason.START_UNREACHABLE, StopReason.REFUSED, StopReason.RATE_LIMITED})
-
-
 def _counts(state: RunState) -> SiteCounts:
     return SiteCounts(state.requests, state.targets, state.bytes, state.promises)
 
 
-def _told(number: float) -> float | None:
-    """Return a number as JSON can say it."""
+def _rounded(number: float) -> float | None:
+    """Return a number rounded for JSON, which has no infinity."""
     return None if number in {float("inf"), float("-inf")} else round(number, 3)

@@ -13,7 +13,7 @@ from typing import Final
 from coati.errors import ConfigError
 from coati.fleet.leases import HeldLease, Lease, LeaseHeldError, LeaseLostError, Leases
 from coati.fleet.objects import DamagedObjectError, ObjectStore, StoreError
-from coati.fleet.patience import pause_for
+from coati.fleet.store_retries import pause_for
 from coati.times import to_iso_seconds
 
 CLIENT: Final = "coati-client"
@@ -22,7 +22,7 @@ _LOOK_SECONDS: Final = 5.0
 
 
 def client_name() -> str:
-    """Say who chooses: the user, the machine and the process."""
+    """Return the name of this client: the user, the machine and the process."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -49,7 +49,7 @@ def take_client_lease(
     except LeaseHeldError as held:
         lease = held.lease
     if _is_dead(lease.owner):
-        put_down(HeldLease(Leases(store, lease.owner), lease))
+        release_lease(HeldLease(Leases(store, lease.owner), lease))
     else:
         on_wait(lease)
         _wait_for(lease, leases, pause)
@@ -70,14 +70,14 @@ def _wait_for(lease: Lease, leases: Leases, pause: Callable[[float], None]) -> N
             raise _busy(leases.store, newest)
 
 
-def put_down(lease: HeldLease) -> None:
+def release_lease(lease: HeldLease) -> None:
     """Release the lease of this client, if it still has it and the store is there; else it expires."""
     with suppress(LeaseLostError, StoreError, DamagedObjectError):
         lease.release()
 
 
 def _is_dead(owner: str) -> bool:
-    """Tell whether a client was a process of this machine that is no more."""
+    """Tell whether a client was a process of this machine that has ended."""
     place, _, process = owner.rpartition(":")
     if place.rpartition("@")[2] != socket.gethostname() or not process.isdecimal():
         return False

@@ -25,7 +25,7 @@ def send_once(
     """Have slices crawled, each sent once, those of one domain one after the other.
 
     One that does not come back, that somebody else has, or that no worker is left for, is left as it is:
-    whoever resumes its run repairs it.
+    resuming its run repairs it.
     """
     groups: dict[str, deque[SliceOrder]] = {}
     for order in orders:

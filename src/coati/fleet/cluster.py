@@ -12,13 +12,13 @@ from coati.fleet.orders import SliceOrder, SliceResult
 from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
-from coati.live.site_turns import Spent
+from coati.live.site_turns import Usage
 
 
 class FinishedSlice(NamedTuple):
     """A slice that is no longer out: what came of it, or why nothing came.
 
-    ``worker_died``: whoever had it is gone. Else an error is ours, the store's or the machine's.
+    ``worker_died``: the worker that had it is gone. Else an error is ours, the store's or the machine's.
     """
 
     site: str
@@ -37,13 +37,13 @@ class Cluster(Protocol):
         """Return the names of the workers that are there now."""
 
     def send(self, order: SliceOrder, *, apart: bool = False) -> None:
-        """Let somebody crawl a slice; ``apart``: a worker that has no other such slice, if there is one."""
+        """Have a worker crawl a slice; ``apart``: a worker that has no other such slice, if there is one."""
 
     def wait(self, seconds: float) -> FinishedSlice | None:
         """Wait for a slice to come back; None if none does within the time."""
 
-    def underway(self) -> Mapping[str, Spent]:
-        """Return what the runs of slices that are out had spent in all when last heard of, by site."""
+    def underway(self) -> Mapping[str, Usage]:
+        """Return what the runs of slices that are out had spent in all at their last report, by site."""
 
     def recall(self) -> None:
         """Let every slice that is out end soon, and be published."""
@@ -52,7 +52,7 @@ class Cluster(Protocol):
         """Send nothing more to a worker."""
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
 
 
 class OwnProcess:
@@ -64,7 +64,7 @@ class OwnProcess:
         self._places = places
         self._crawl = crawl
         self._worker = Worker(resting=RestingCrawls(), report=self._hear)
-        self._underway: dict[str, Spent] = {}
+        self._underway: dict[str, Usage] = {}
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="coati-slice")
         self._finished: queue.Queue[FinishedSlice] = queue.Queue()
 
@@ -86,17 +86,17 @@ class OwnProcess:
         self._underway.pop(finished.site, None)
         return finished
 
-    def _hear(self, order: SliceOrder, spent: Spent) -> None:
+    def _hear(self, order: SliceOrder, spent: Usage) -> None:
         self._underway[order.site.name] = spent
 
-    def underway(self) -> Mapping[str, Spent]:
+    def underway(self) -> Mapping[str, Usage]:
         return self._underway.copy()
 
     def recall(self) -> None:
         crawl_thread().stop_all()
 
     def leave_out(self, worker: str) -> None:
-        """There is nobody else."""
+        """There is only this process."""
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)

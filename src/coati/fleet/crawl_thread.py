@@ -37,7 +37,7 @@ class CrawlThread:
         return future
 
     def call(self, function: Callable[[], object]) -> None:
-        """Have something done by the thread soon."""
+        """Have the thread call this soon."""
         self._loop.call_soon_threadsafe(function)
 
     def stop_all(self) -> int:

@@ -24,7 +24,7 @@ from coati.fleet.site_crawl import RestingCrawls
 from coati.fleet.slices import run_slice
 from coati.fleet.worker import Worker
 from coati.garbage_collection import spare_imported_modules
-from coati.live.site_turns import Spent
+from coati.live.site_turns import Usage
 from coati.version import __version__
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ _RECONNECT_SECONDS: Final = 600.0
 _SLICES_PER_WORKER: Final = 16
 # The crawls that rest in the process of a worker.
 _RESTING: Final = RestingCrawls()
-# How often it is looked who is there.
+# How often the list of workers is refreshed.
 _LOOK_SECONDS: Final = 2.0
-# What workers tell of slices that are out, and nobody waits for.
+# What workers report of running slices; nothing waits for it.
 _UNDERWAY: Final = "coati-underway"
 # A slice whose worker is gone comes back within this, or Dask has nobody whom it would give it to.
 _STRANDED_SECONDS: Final = 15.0
@@ -63,7 +63,7 @@ def slice_task(order: SliceOrder) -> SliceResult:
     # Dask removes what dead workers leave in its folders.
     scratch = Path(dask_worker.local_directory)
 
-    def report(order: SliceOrder, spent: Spent) -> None:
+    def report(order: SliceOrder, spent: Usage) -> None:
         dask_worker.log_event(_UNDERWAY, [order.store, order.site.name, *spent])
 
     worker = Worker(name=dask_worker.address, scratch=scratch, resting=_RESTING, report=report)
@@ -75,7 +75,7 @@ def coati_version() -> str:
     return __version__
 
 
-def recall_slices() -> int:
+def stop_slices() -> int:
     """End the slices of a worker."""
     return crawl_thread().stop_all()
 
@@ -115,9 +115,9 @@ class DaskCluster:
         self._futures: dict[str, tuple[Future[SliceResult], list[str]]] = {}
         self._gone_since: dict[str, float] = {}
         self._threads: dict[str, int] = {}
-        # The store of each slice that is out, and what was heard of its run.
+        # The store of each slice that is out, and what was last reported of its run.
         self._stores: dict[str, str] = {}
-        self._underway: dict[str, Spent] = {}
+        self._underway: dict[str, Usage] = {}
         self._looked_at = -math.inf
         try:
             self._client = self._connected()
@@ -147,14 +147,14 @@ class DaskCluster:
             key=f"slice-{order.site.name}-{uuid.uuid4().hex}",
             pure=False,
             workers=allowed,
-            # A worker that was asked for may be gone by now.
+            # The worker may be gone by now.
             allow_other_workers=order.site.name in self._pinned,
         )
         if allowed is not None:
             self._futures[order.site.name] = future, allowed
-        client.loop.add_callback(self._take_in, order.site.name, future)
+        client.loop.add_callback(self._await_result, order.site.name, future)
 
-    async def _take_in(self, site: str, future: Future[SliceResult]) -> None:
+    async def _await_result(self, site: str, future: Future[SliceResult]) -> None:
         """Wait for a slice, in the loop of Dask's client.
 
         What a slice returns stays on its worker until it is fetched. If the worker dies before, Dask runs the
@@ -163,7 +163,7 @@ class DaskCluster:
         self._finished.put(await _finished(site, future))
 
     def wait(self, seconds: float) -> FinishedSlice | None:
-        self._take_stranded_back(time.monotonic())
+        self._requeue_stranded(time.monotonic())
         try:
             finished = self._finished.get(timeout=max(0.0, seconds))
         except queue.Empty:
@@ -185,7 +185,7 @@ class DaskCluster:
             self._rests_at.pop(finished.site, None)
         return finished
 
-    def _take_stranded_back(self, now: float) -> None:
+    def _requeue_stranded(self, now: float) -> None:
         """Cancel slices whose worker is gone and that do not come back, so that they can be sent again.
 
         Dask lets another worker have a slice whose worker is gone, but not one that comes later: where all
@@ -216,14 +216,14 @@ class DaskCluster:
         store, site, *spent = event[1]
         # Others may use these workers for a store of their own.
         if self._stores.get(site) == store:
-            self._underway[site] = Spent(*spent)
+            self._underway[site] = Usage(*spent)
 
-    def underway(self) -> Mapping[str, Spent]:
+    def underway(self) -> Mapping[str, Usage]:
         return self._underway.copy()
 
     def recall(self) -> None:
         with contextlib.suppress(OSError, TimeoutError):
-            self._client.run(recall_slices, on_error="ignore")
+            self._client.run(stop_slices, on_error="ignore")
 
     def cpu_seconds(self) -> float:
         """Return the CPU time that all workers have used so far."""
@@ -237,7 +237,7 @@ class DaskCluster:
         self._exits.close()
 
     def _look(self) -> dict[str, int]:
-        """Return who is there, and how many slices each takes; looked up from time to time."""
+        """Return the workers, and how many slices each takes; looked up from time to time."""
         now = time.monotonic()
         if now - self._looked_at > _LOOK_SECONDS:
             self._looked_at = now
@@ -256,7 +256,7 @@ class DaskCluster:
         try:
             client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
-            raise ConfigError(f"no Dask scheduler answers at {self._address}: {error}") from None
+            raise ConfigError(f"no Dask scheduler responds at {self._address}: {error}") from None
         self._exits.callback(_close, client)
         client.subscribe_topic(_UNDERWAY, self._hear)
         return client

@@ -44,8 +44,8 @@ def note_death(store: ObjectStore, lease: Lease) -> None:
     place = lease.what
     newest = Chain(store, place).newest()
     if newest is not None and newest.token == lease.number:
-        said = _said(by=lease.owner, requests=newest.state.requests)
-        store.create(f"{place}/deaths/{lease.name}-{lease.number}", said)
+        facts = _facts_json(by=lease.owner, requests=newest.state.requests)
+        store.create(f"{place}/deaths/{lease.name}-{lease.number}", facts)
 
 
 def deaths_at(store: ObjectStore, place: str) -> Deaths:
@@ -54,7 +54,7 @@ def deaths_at(store: ObjectStore, place: str) -> Deaths:
     if not names:
         return Deaths(0, 0)
     notes = [f"{place}/deaths/{name}" for name in names]
-    noted = [_noted(store, note).get("requests") for note in notes]
+    noted = [_read_facts(store, note).get("requests") for note in notes]
     newest = Chain(store, place).newest()
     here = 0 if newest is None else newest.state.requests
     return Deaths(len(names), noted.count(here))
@@ -69,21 +69,21 @@ def forget_deaths(store: ObjectStore, place: str) -> None:
 def quarantine(store: ObjectStore, place: str, deaths: int, now: float) -> None:
     """Leave a site alone from now on, but for a last try."""
     # One that had its last try keeps that.
-    store.create(f"{place}/quarantine", _said(deaths=deaths, at=now))
+    store.create(f"{place}/quarantine", _facts_json(deaths=deaths, at=now))
 
 
 def has_last_try(store: ObjectStore, place: str) -> bool:
     """Tell whether a site is left alone and has its last try before it."""
-    return is_quarantined(store, place) and not _noted(store, f"{place}/quarantine").get("last_try")
+    return is_quarantined(store, place) and not _read_facts(store, f"{place}/quarantine").get("last_try")
 
 
 def use_last_try(store: ObjectStore, place: str, token: int, now: float) -> bool:
     """Note the last try of a site, before it is made; tells whether it had not been used by another lease."""
     name = f"{place}/quarantine"
-    said = _noted(store, name)
-    if said.get("last_try", token) != token:
+    facts = _read_facts(store, name)
+    if facts.get("last_try", token) != token:
         return False
-    store.replace(name, _said(**{**said, "last_try": token, "last_try_at": now}))
+    store.replace(name, _facts_json(**{**facts, "last_try": token, "last_try_at": now}))
     return True
 
 
@@ -100,7 +100,7 @@ def end_quarantine(store: ObjectStore, place: str) -> bool:
     return was
 
 
-def _noted(store: ObjectStore, name: str) -> dict[str, Any]:
+def _read_facts(store: ObjectStore, name: str) -> dict[str, Any]:
     """Read a note; a damaged one still says by its name that there was a death, or a quarantine."""
     try:
         return parsed(store.read(name) or b"{}", name)
@@ -108,5 +108,5 @@ def _noted(store: ObjectStore, name: str) -> dict[str, Any]:
         return {}
 
 
-def _said(**facts: object) -> bytes:
+def _facts_json(**facts: object) -> bytes:
     return json.dumps(facts).encode()

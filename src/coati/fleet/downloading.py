@@ -74,7 +74,7 @@ def download_run(
                 _write_run(store, manifest, layout, on_progress)
                 break
             except DamagedObjectError:
-                # A harvest that goes on removes what its newest generations do not need.
+                # A harvest that is running removes what its newest generations do not need.
                 newest = chain.newest()
                 if newest is None or newest.generation == manifest.generation:
                     raise

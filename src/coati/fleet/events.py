@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from coati.live.event_files import lines_appended
 from coati.times import to_iso
 
 
@@ -49,14 +50,9 @@ def events_appended(file: Path | None) -> Iterator[OnFleetEvent]:
         yield lambda _event: None
         return
     is_new = not file.exists()
-    with file.open("a", encoding="utf-8") as out:
-
-        def write(event: FleetEvent) -> None:
-            out.write(event.line() + "\n")
-            out.flush()
-
+    with lines_appended("events", file) as append:
         try:
-            yield write
+            yield lambda event: append(event.line())
         finally:
             # Nothing has begun, such as where there is no cluster.
             if is_new and not file.stat().st_size:

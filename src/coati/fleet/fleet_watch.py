@@ -11,7 +11,7 @@ from typing import Final
 from coati.bandits.slice_choice import ChosenSlice, SiteCounts, SliceSizes
 from coati.errors import ConfigError
 from coati.fleet.client import FleetClient
-from coati.fleet.client_lease import put_down, take_client_lease
+from coati.fleet.client_lease import release_lease, take_client_lease
 from coati.fleet.cluster import Cluster
 from coati.fleet.events import FleetEvent, FleetEventKind
 from coati.fleet.generations import Chain
@@ -22,7 +22,7 @@ from coati.fleet.orders import SliceOrder, SliceResult, SliceTimes
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.sites import HarvestSite
 from coati.jobs.notebook_tables import rows_table
-from coati.live.site_turns import Spent
+from coati.live.site_turns import Usage
 from coati.runs.changes_file import Change
 from coati.settings.run_file import with_values
 from coati.settings.run_settings import RunSettings
@@ -86,8 +86,8 @@ def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners |
     store.check()
     for site, error in damaged.items():
         if listeners.on_event is not None:
-            told = {"site": site, "error": error}
-            listeners.on_event(FleetEvent(time.time(), FleetEventKind.DAMAGED, told))
+            data = {"site": site, "error": error}
+            listeners.on_event(FleetEvent(time.time(), FleetEventKind.DAMAGED, data))
     lease = take_client_lease(store, "watch", watch.times.term, listeners.on_wait)
     try:
         client = _CycleClient(watch, cluster, listeners, lease, sites)
@@ -96,7 +96,7 @@ def watch_fleet_once(watch: FleetWatch, cluster: Cluster, listeners: Listeners |
         damaged |= {site.site: site.damage for site in harvested.sites if site.damage}
         return FleetCycle(harvested.stop, len(watched | set(damaged)), client.results, damaged)
     finally:
-        put_down(lease)
+        release_lease(lease)
 
 
 def watch_fleet(
@@ -161,12 +161,12 @@ class _CycleClient(FleetClient):
         """What the crawls brought does not count here."""
 
     def _lost_counts(self, number: int) -> SiteCounts:
-        """Nor does what a cycle brought of which nothing is heard."""
+        """Nor does what a cycle brought before it reports."""
         return SiteCounts()
 
-    def _underway(self) -> Spent:
+    def _underway(self) -> Usage:
         """Nor is it known what a watch had before."""
-        return Spent(0, 0, 0)
+        return Usage(0, 0, 0)
 
     def _order(self, chosen: ChosenSlice) -> SliceOrder:
         site = self._sites[chosen.site]
@@ -178,7 +178,7 @@ class _CycleClient(FleetClient):
         self._session_requests += result.requests
         if result.cycle is not None:
             self.results[result.site] = result.cycle
-            told = {**result.cycle.as_json(), "site": result.site, "by": result.by}
-            told.pop("what")
-            self._tell(FleetEventKind.ENDED, **told)
+            data = {**result.cycle.as_json(), "site": result.site, "by": result.by}
+            data.pop("what")
+            self._tell(FleetEventKind.ENDED, **data)
         self._choice.end(number)

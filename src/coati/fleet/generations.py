@@ -6,7 +6,7 @@ reads a manifest sees a whole run. Target files are not named: the database has 
 objects of all sites together (`target_object`).
 
 The next generation can be created once. Whoever takes over a run first creates one of their own, with nothing
-new in it. So one who was thought dead cannot publish any more: the number that they would use is taken.
+new in it. So a worker that was thought dead cannot publish any more: the number that it would use is taken.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What a generation says of its run: what it took and gave, and what is to be expected of it.
+    """What a generation says of its run: what it cost and brought, and what is to be expected of it.
 
-    ``done``: nothing is left to ask for. ``free_at`` is until when it must be left alone.
+    ``done``: nothing is left to request. ``free_at`` is until when it must be left alone.
     """
 
     start_url: str = ""
@@ -104,7 +104,7 @@ class Manifest:
         return (*self.database, *self.warc, *self.files.values())
 
     def to_bytes(self) -> bytes:
-        """Write it down."""
+        """Return it as the content of an object."""
         return json.dumps(self, default=_values).encode()
 
     @classmethod

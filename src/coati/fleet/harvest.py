@@ -14,17 +14,14 @@ from coati.fleet.generations import RunState
 from coati.fleet.leases import Lease
 from coati.fleet.objects import DamagedObjectError, ObjectStore
 from coati.fleet.orders import SliceTimes
-from coati.harvesting.files_harvest import FilesHarvest
+from coati.harvesting.files_harvest import FilesHarvest, require_same
 from coati.live.progress import Progress
-from coati.settings.run_file import require_named_hosts, require_no_hidden, to_toml_values
+from coati.settings.run_file import require_named_hosts, require_no_hidden
 from coati.stop_reasons import StopReason
 from coati.toml_writer import to_toml
 from coati.web.rules import Scope
 
 SETTINGS_OBJECT: Final = "harvest.toml"
-
-# What two harvests in one store must have in common.
-_SAME: Final = ("types", "strategy", "seed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +46,7 @@ class FleetHarvest:
 
 @dataclass(frozen=True, slots=True)
 class FleetSite:
-    """What a site took and gave; ``quarantined``: workers died at it, and it is left alone.
+    """What a site cost and brought; ``quarantined``: workers died at it, and it is left alone.
 
     ``damage`` says what is wrong with its objects in the store, where it could not be crawled for that.
     """
@@ -74,7 +71,7 @@ class FleetHarvested:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who hears of it: how far all sites together are, each event, and for whom one has to wait."""
+    """Callbacks: for the progress of all sites, for each event, and while another client is waited for."""
 
     on_progress: Callable[[Progress], None] | None = None
     on_event: OnFleetEvent | None = None
@@ -83,19 +80,9 @@ class Listeners:
 
 def take_store(store: ObjectStore, harvest: FilesHarvest) -> bool:
     """Keep the settings, or check that those of an earlier harvest fit; tells whether there was one."""
-    values = {
-        **to_toml_values(harvest.settings),
-        "urls": list(harvest.urls),
-        "fair": harvest.fair,
-        "exclude_hosts": sorted(harvest.exclude_hosts),
-    }
-    stored = stored_settings(store)
-    for name in _SAME if stored else ():
-        if stored.get(name) != values[name]:
-            raise ConfigError(
-                f"{store.url} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
-                f" {values[name]!r} here. Leave it out to resume, or use another store"
-            )
+    values, stored = harvest.stored_values(), stored_settings(store)
+    if stored:
+        require_same(stored, values, store.url, "use another store")
     store.replace(
         SETTINGS_OBJECT, to_toml(values, "A harvest of Coati: every setting as it was used.").encode()
     )

@@ -3,10 +3,10 @@
 A lease is an object ``leases/NAME/NUMBER`` that only one can create. The highest number holds. Whoever wants
 the lease next creates the next number, once the holder has released it, or once the term is over and the pace
 of the site has passed since. A holder renews its own object. One that was thought dead finds a higher number
-and has lost it: it neither asks nor publishes any more.
+and has lost it: it neither sends requests nor publishes any more.
 
-Clocks of the machines may differ by a quarter of the term: that much before the end a holder stops asking.
-A lease that nobody released is the trace of a holder that died: who takes it over is told.
+Clocks of the machines may differ by a quarter of the term: that much before the end a holder stops sending
+requests. A lease that nobody released is the trace of a holder that died: its next holder is told.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from coati.fleet.objects import DamagedObjectError, ObjectStore, parsed
 from coati.live.cookies import registered_domain
 from coati.web.urls import host_of
 
-# Of the term, the part after which a holder that could not renew asks no more.
+# Of the term, the part after which a holder that could not renew sends nothing more.
 _SAFE_SHARE: Final = 0.75
 _UNSAFE = re.compile(r"[^a-z0-9.\-]+")
 
@@ -154,8 +154,8 @@ class HeldLease:
             raise LeaseLostError(f"the lease of {self.lease.name} was taken over by {owner}")
 
     @property
-    def seconds_to_ask(self) -> float:
-        """How long the holder may go on asking without renewing it."""
+    def seconds_usable(self) -> float:
+        """How long the holder may send requests without renewing it."""
         margin = (1 - _SAFE_SHARE) * self._leases.term_seconds
         return self.lease.expires_at - margin - self._leases.clock()
 

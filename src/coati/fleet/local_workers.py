@@ -78,11 +78,11 @@ def serve_workers(pipe: Connection[Any, Any], workers: int, threads: int) -> Non
         pipe.send(cluster.scheduler_address)
         # Nothing is sent here: there is something to read once the other end is closed.
         while not pipe.poll(_LOOK_SECONDS):
-            replace_nannies(cluster)
+            restart_ended_nannies(cluster)
 
 
-def replace_nannies(cluster: LocalCluster) -> None:
-    """Start those again that ended, as they do when their worker cannot be started."""
+def restart_ended_nannies(cluster: LocalCluster) -> None:
+    """Restart nannies that ended, as they do when their worker cannot be started."""
     nannies = cluster.workers
     for name, nanny in list(nannies.items()):
         if nanny.status.name in _ENDED:

@@ -33,7 +33,7 @@ _LARGE_BYTES: Final = 32 << 20
 
 
 class StoreError(CoatiError):
-    """The store did not do what it was asked; it may do so later."""
+    """The store failed; it may work later."""
 
 
 class DamagedObjectError(CoatiError):
@@ -72,7 +72,7 @@ def require_fleet() -> None:
 
 
 class _Folder:
-    """What is asked of fsspec's file systems, for a folder: theirs takes several times as long."""
+    """The part of fsspec's file systems that we use, for a folder: theirs takes several times as long."""
 
     @staticmethod
     def cat_file(path: str) -> bytes:
@@ -250,7 +250,7 @@ class ObjectStore:
             give(path)
 
     def _draft(self, content: bytes) -> Path:
-        """Write a file that has its name still to come."""
+        """Write a file under a temporary name."""
         name = f"drafts/{uuid.uuid4().hex}"
         self._name(name, lambda path: write_synced(Path(path), (content,)))
         return Path(self._path(name))
@@ -273,7 +273,7 @@ class ObjectStore:
 
 
 def parsed(content: bytes, name: str) -> dict[str, Any]:
-    """Read the content of an object that is JSON; raises `DamagedObjectError` where it is none."""
+    """Read the content of an object that is JSON; raises `DamagedObjectError` where it is not."""
     try:
         value = json.loads(content)
     except ValueError as error:

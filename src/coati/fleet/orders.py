@@ -1,4 +1,4 @@
-"""What goes between whoever chooses and the workers: an order for a slice, and what came of it."""
+"""What goes between the client and the workers: an order for a slice, and what came of it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class SliceOrder:
     the slice already, so that one whose result was lost is not crawled twice.
     ``ends``: the crawl is to end now, for this reason. ``last_try``: the site is in quarantine, and is tried
     nevertheless.
-    ``watch``: not the crawl of the site goes on, but a cycle of its watch is run.
-    ``coati`` is the version of who asks.
+    ``watch``: the slice is a cycle of the site's watch, not a part of its crawl.
+    ``coati`` is the version of the client.
     """
 
     store: str
@@ -80,7 +80,7 @@ class SliceEnd(StrEnum):
 class SliceResult:
     """What came of a slice. ``state`` is that of the whole run, the counts are those of the slice.
 
-    ``until`` is when the site may be asked again, ``by`` is whoever crawled it, or holds it. ``cycle`` is
+    ``until`` is when the site may be crawled again, ``by`` is whoever crawled it, or holds it. ``cycle`` is
     that of a watch.
     """
 
@@ -99,13 +99,13 @@ class SliceResult:
 
 
 class WorkerVersionError(CoatiError):
-    """A worker has another version of Coati than whoever asks it."""
+    """A worker has another version of Coati than its client."""
 
 
 def require_version(order: SliceOrder) -> None:
-    """Raise `WorkerVersionError` if who asks has another version."""
+    """Raise `WorkerVersionError` if the client has another version."""
     if order.coati != __version__:
         raise WorkerVersionError(
-            f"a worker has Coati {__version__}, and {order.coati} was asked for: all machines of a fleet need"
+            f"a worker has Coati {__version__}, and the client {order.coati}: all machines of a fleet need"
             " the same version"
         )

@@ -10,7 +10,7 @@ from coati.fleet.worker import Worker
 from coati.stop_reasons import StopReason
 
 # What is in flight when the time is over mostly ends within this. What only waits for its host does not: then
-# the crawl is ended, and the next slice asks for it.
+# the crawl is ended, and the next slice requests it again.
 _LAST_SECONDS: Final = 5.0
 
 

@@ -22,7 +22,7 @@ _MAX_BYTES: Final = 1 << 40
 
 
 def digests_of(pages: Iterable[bytes]) -> list[bytes]:
-    """Return what pages are told apart by."""
+    """Return the digest of each page."""
     return [hashlib.blake2b(page, digest_size=16).digest() for page in pages]
 
 
@@ -67,7 +67,7 @@ def apply(image: bytes | bytearray, packed: bytes) -> bytearray:
     """Put packed pages over an image; raises `ValueError` where they are damaged."""
     head_end = len(_MAGIC) + _HEAD.size
     if not packed.startswith(_MAGIC) or len(packed) < head_end:
-        raise ValueError("these are no packed pages")
+        raise ValueError("these are not packed pages")
     size, changed = _HEAD.unpack(packed[len(_MAGIC) : head_end])
     record = _NUMBER.size + PAGE_BYTES
     if size > _MAX_BYTES or changed > size // PAGE_BYTES + 1:

@@ -1,6 +1,6 @@
-"""From a run folder to the store: a new generation of the run, complete for whoever reads it.
+"""From a run folder to the store: a new generation of the run, complete for its readers.
 
-The folder may be written meanwhile. Its database is copied as of one moment; everything that it speaks of was
+The folder may be written meanwhile. Its database is copied as of one moment; everything that it names was
 on the disk before. Target files are in the store before the generation that counts them.
 """
 
@@ -66,7 +66,7 @@ class Publisher:
         """Make the run ours: a generation with nothing new, so that nobody else can publish that one."""
         self._add(replace(self.manifest, token=token, owner=owner, written_at=now))
 
-    def restate(self, state: RunState, now: float) -> None:
+    def publish_state(self, state: RunState, now: float) -> None:
         """Publish a generation with another state, and nothing else that is new."""
         self._add(replace(self.manifest, state=state, written_at=now))
 
@@ -135,12 +135,12 @@ class Publisher:
         changed = changed_pages(self._base.digests, digests)
         if not changed:
             return before
-        if not before or self._costs_little_more(before, len(changed) / len(digests)):
+        if not before or self._is_better_sent_whole(before, len(changed) / len(digests)):
             return (self._put_part(pack_pages(split_pages(_chunks(database)), range(len(digests)))),)
         return (*before, self._put_part(pack_pages(split_pages(_chunks(database)), set(changed))))
 
     @staticmethod
-    def _costs_little_more(before: tuple[Part, ...], share: float) -> bool:
+    def _is_better_sent_whole(before: tuple[Part, ...], share: float) -> bool:
         """Tell whether the database is better sent whole than a share of its pages."""
         sent = sum(part.size_bytes for part in before[1:]) + share * before[0].size_bytes
         return len(before) > _MOST_DELTAS or sent > _WHOLE_SHARE * before[0].size_bytes

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.assembly import stop_rule
 from coati.budget import Budget
@@ -21,10 +21,8 @@ from coati.runs.store import RunStore
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.run_file import to_toml_values
 from coati.settings.run_settings import RunSettings
+from coati.strategies.stopping.early_stop import EarlyStop
 from coati.watching.cycle import CycleResult
-
-if TYPE_CHECKING:
-    from coati.strategies.stopping.early_stop import EarlyStop
 
 
 class CrawlEnd(NamedTuple):
@@ -107,7 +105,7 @@ class RestingCrawls:
     """Crawls between two slices of this process, so that the next one need not restore them.
 
     They are named by the store and the place of their run. Beyond ``most`` the one that rests longest is let
-    go: whoever continues it takes it from the store.
+    go: the next worker takes it from the store.
     """
 
     def __init__(self, most: int = 64) -> None:

@@ -10,7 +10,7 @@ from coati.fleet.objects import DamagedObjectError, ObjectStore
 
 
 def site_log(store: ObjectStore, site: str, last: int) -> list[dict[str, Any]]:
-    """Return the last requests of a site, in order; those of a slice that goes on are not there yet."""
+    """Return the last requests of a site, in order; those of a running slice are not there yet."""
     rows: list[dict[str, Any]] = []
     for table in _tables(store, site):
         rows = [*table, *rows]

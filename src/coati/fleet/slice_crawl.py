@@ -14,8 +14,8 @@ from coati.fleet.objects import StoreError
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult
 from coati.fleet.overtime import Overtime
 from coati.fleet.parquet_tables import write_tables
-from coati.fleet.patience import Patience
 from coati.fleet.site_crawl import CrawlEnd, SiteCrawl
+from coati.fleet.store_retries import StoreRetries
 from coati.fleet.worker import Worker
 from coati.harvesting.folder import summary_of
 from coati.reporting.page import report_page
@@ -24,7 +24,7 @@ from coati.runs.reader import RunReader
 
 # Publishing takes time in proportion to the run; no more than this share of a core goes into it.
 _PUBLISHING_SHARE: Final = 0.02
-# How often a slice says what it has spent so far, for whoever looks at it.
+# How often a slice says what it has spent so far, for its client.
 _REPORT_SECONDS: Final = 5.0
 _LAST_EVENT = "SELECT coalesce(max(observed_event), 0) FROM requests"
 
@@ -41,12 +41,12 @@ def pause_between_publications(wanted: float, cpu_seconds: float) -> float:
 class SliceCrawl:
     """Crawls a site for one slice, and publishes it; the lease is released at the end."""
 
-    def __init__(self, order: SliceOrder, lease: HeldLease, crawl: SiteCrawl, patience: Patience) -> None:
+    def __init__(self, order: SliceOrder, lease: HeldLease, crawl: SiteCrawl, retries: StoreRetries) -> None:
         self._order = order
         self._lease = lease
         self._crawl = crawl
         self._publisher = crawl.publisher
-        self._patience = patience
+        self._retries = retries
         self._before = crawl.publisher.manifest
         self._begun = time.monotonic()
         self._rested: Future[None] = Future()
@@ -57,26 +57,26 @@ class SliceCrawl:
         if running is None:
             done = replace(self._before.state, done=True)
             if done != self._before.state:
-                self._patience.until_done(lambda: self._publisher.restate(done, time.time()))
-            self._patience.until_done(self._lease.release)
+                self._retries.run(lambda: self._publisher.publish_state(done, time.time()))
+            self._retries.run(self._lease.release)
             return self._result(self._publisher.manifest, worker)
-        self._attend(running, worker)
+        self._supervise(running, worker)
         ended = running.result() if running.done() else None
         rest_seconds = self._crawl.turns.rest_seconds if ended is None else ended.rest_seconds
         free_at = time.time() + max(rest_seconds, self._crawl.settings.delay)
-        self._patience.until_done(self._hold)
+        self._retries.run(self._secure_lease)
         after = self._publish_end(ended, free_at)
-        self._patience.until_done(lambda: self._lease.release(free_at))
+        self._retries.run(lambda: self._lease.release(free_at))
         return self._result(after, worker, ended)
 
     def _begin(self, worker: Worker) -> Future[CrawlEnd] | None:
-        """Begin the crawl, or let it go on; None if nothing is left to do."""
+        """Begin or continue the crawl; None if nothing is left to do."""
         thread, turns, order = worker.thread(), self._crawl.turns, self._order
         requests = self._requests_left()
         if (reason := order.ends) is not None:
             thread.call(lambda: turns.end(reason))
         else:
-            thread.call(lambda: turns.begin(requests, lambda: self._lease.seconds_to_ask, self._rested))
+            thread.call(lambda: turns.begin(requests, lambda: self._lease.seconds_usable, self._rested))
         return self._crawl.start(thread)
 
     def _requests_left(self) -> int:
@@ -88,7 +88,7 @@ class SliceCrawl:
             else order.requests - max(0, made - order.known_requests)
         )
 
-    def _attend(self, running: Future[CrawlEnd], worker: Worker) -> None:
+    def _supervise(self, running: Future[CrawlEnd], worker: Worker) -> None:
         """Renew the lease and publish while the crawl runs, and see that it rests or ends."""
         times = self._order.times
         now = time.monotonic()
@@ -123,11 +123,11 @@ class SliceCrawl:
         except LeaseLostError:
             self._crawl.stop.set()
         else:
-            worker.thread().call(self._crawl.turns.go_on)
+            worker.thread().call(self._crawl.turns.resume)
 
-    def _hold(self) -> None:
+    def _secure_lease(self) -> None:
         """Make sure that the lease is ours while the end is published."""
-        if self._lease.seconds_to_ask < self._order.times.term / 4:
+        if self._lease.seconds_usable < self._order.times.term / 4:
             self._lease.renew(self._crawl.turns.pace_seconds)
         else:
             self._lease.check()
@@ -160,11 +160,11 @@ class SliceCrawl:
                 slices=last.slices + 1,
                 tables=(last.tables[1], last_event),
             )
-            after = self._patience.until_done(lambda: self._publisher.publish(run, news, ended=True))
-            self._patience.until_done(lambda: write_tables(store, place, after, run.connection))
+            after = self._retries.run(lambda: self._publisher.publish(run, news, ended=True))
+            self._retries.run(lambda: write_tables(store, place, after, run.connection))
             page = None if ended is None else report_page(run, self._pull_command).encode()
         if page is not None:
-            self._patience.until_done(lambda: store.replace(f"{place}/report.html", page))
+            self._retries.run(lambda: store.replace(f"{place}/report.html", page))
         return after
 
     @property

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 from coati.bandits.site_choice import Promises
 from coati.live.progress import Event, EventKind
-from coati.live.site_turns import Crawled, Spent
+from coati.live.site_turns import CrawlControl, Usage
 from coati.stop_reasons import StopReason
 
 # Nobody is left alone for longer than this on account of one answer.
@@ -19,14 +19,10 @@ _LONGEST_PACE = 3600.0
 _ROUNDING = 0.1
 
 
-def _never() -> float:
-    return 0.0
-
-
 class SliceTurns:
     """The turns of a site: within a slice all are its own, as long as its lease holds.
 
-    So a worker that cannot reach the store any more, or that was away, does not go on asking a site that is
+    So a worker that cannot reach the store any more, or that was away, sends nothing more to a site that is
     somebody else's by now. Everything but ``pace_seconds``, ``promises`` and ``spent`` is for the loop of the
     crawl.
 
@@ -37,28 +33,28 @@ class SliceTurns:
 
     def __init__(self, pace_seconds: float, promises: Promises) -> None:
         self._rested: Future[None] = Future()
-        self._seconds_to_ask: Callable[[], float] = _never
+        self._seconds_usable: Callable[[], float] = lambda: 0.0
         self._requests_left = 0
         # Attempts at the request that is open, beyond the first.
         self._more_attempts = 0
         self._ends: StopReason | None = None
-        self._site: Crawled | None = None
+        self._site: CrawlControl | None = None
         self.pace_seconds = pace_seconds
         self.rest_seconds = 0.0
         self.promises = promises
-        self.spent = Spent(0, 0, 0)
+        self.spent = Usage(0, 0, 0)
 
-    def begin(self, requests: int, seconds_to_ask: Callable[[], float], rested: Future[None]) -> None:
-        """Let the crawl make this many requests, while there are seconds to ask; ``rested`` ends then."""
+    def begin(self, requests: int, seconds_usable: Callable[[], float], rested: Future[None]) -> None:
+        """Let the crawl make this many requests, while its lease is usable; ``rested`` ends then."""
         self._rested = rested
         self._requests_left = requests
-        self._seconds_to_ask = seconds_to_ask
-        self.go_on()
+        self._seconds_usable = seconds_usable
+        self.resume()
 
-    def go_on(self) -> None:
-        """Let the crawl ask again, if it had to wait."""
+    def resume(self) -> None:
+        """Let the crawl choose again, if it had to wait."""
         if self._site is not None:
-            self._site.awaken()
+            self._site.wake()
 
     def spend(self) -> None:
         """End the slice: the crawl rests as soon as nothing is in flight."""
@@ -72,7 +68,7 @@ class SliceTurns:
         if self._site is not None:
             self._site.stop(reason)
 
-    def joins(self, site: Crawled) -> None:
+    def add(self, site: CrawlControl) -> None:
         self._site = site
         self.promises = self.promises._replace(promise=site.expects())
         if self._ends is not None:
@@ -82,18 +78,20 @@ class SliceTurns:
         if self._requests_left <= 0:
             self._rest()
             return False
-        return self._seconds_to_ask() > 0
+        return self._seconds_usable() > 0
 
-    def passes(self) -> None:
+    def yield_turn(self) -> None:
         """Nobody else waits for the turn."""
 
     def charge(self, attempts: int) -> bool:
-        if attempts > 0 and (self._seconds_to_ask() <= 0 or self._spent_by(attempts)):
-            return False
+        if attempts > 0:
+            spent = 1 + self._more_attempts + attempts > self._requests_left
+            if spent or self._seconds_usable() <= 0:
+                return False
         self._more_attempts += attempts
         return True
 
-    def observed(self, brought: Spent) -> None:
+    def observed(self, brought: Usage) -> None:
         """Learn what a request brought; one that cost nothing is as if it had not been made."""
         self._requests_left -= brought.requests
         self._more_attempts = 0
@@ -102,10 +100,10 @@ class SliceTurns:
         if brought.requests and self._site is not None:
             self.promises = self.promises.after(brought.targets, self._site.expects())
 
-    def leaves(self) -> None:
+    def remove(self) -> None:
         """What it brought stands in the log."""
 
-    def arrives(self, _size_bytes: int) -> bool:
+    def received(self, _size_bytes: int) -> bool:
         """Whoever gives out slices counts the bytes of all sites."""
         return True
 
@@ -117,9 +115,6 @@ class SliceTurns:
         seconds = event.data.get("seconds")
         if event.what is EventKind.WAITING and isinstance(seconds, float | int):
             self.pace_seconds = max(self.pace_seconds, min(float(seconds), _LONGEST_PACE))
-
-    def _spent_by(self, attempts: int) -> bool:
-        return 1 + self._more_attempts + attempts > self._requests_left
 
     def _rest(self) -> None:
         if self._site is not None and not self._rested.done():

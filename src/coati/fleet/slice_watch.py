@@ -28,7 +28,7 @@ class SliceWatch(SliceCrawl):
         if options is None:
             raise UsageError("a slice of a watch needs its options")
         # A cycle has limits of its own, and never rests.
-        self._crawl.turns.begin(sys.maxsize, lambda: self._lease.seconds_to_ask, Future())
+        self._crawl.turns.begin(sys.maxsize, lambda: self._lease.seconds_usable, Future())
         pool = ThreadPoolExecutor(1, thread_name_prefix="coati-cycle")
         self._crawl.running = pool.submit(self._cycle, options, self._known(), worker.clock)
         pool.shutdown(wait=False)

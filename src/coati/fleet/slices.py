@@ -2,7 +2,7 @@
 
 The site's lease comes first, the run of the last generation next. Then it is crawled (`slice_crawl`) and
 published, its rows go into tables, and the lease is released. A worker may die between any two of these:
-whoever comes next continues from the last generation.
+the next worker continues from the last generation.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from coati.fleet.leases import HeldLease, LeaseHeldError, LeaseLostError, Leases
 from coati.fleet.objects import DamagedObjectError, StoreError, open_store
 from coati.fleet.orders import SliceEnd, SliceOrder, SliceResult, require_version
 from coati.fleet.parquet_tables import write_tables
-from coati.fleet.patience import Patience
 from coati.fleet.publishing import Publisher, StoredRun
 from coati.fleet.site_crawl import SiteCrawl
 from coati.fleet.slice_crawl import SliceCrawl
 from coati.fleet.slice_watch import SliceWatch
+from coati.fleet.store_retries import StoreRetries
 from coati.fleet.worker import Worker
 from coati.harvesting.site_crawls import site_settings
 from coati.runs.reader import RunReader
@@ -60,7 +60,7 @@ class _Slice:
         self._worker = worker
         self._store = open_store(order.store)
         self._chain = Chain(self._store, order.place)
-        self._patience = Patience(order.times.patience, pause=worker.pause)
+        self._retries = StoreRetries(order.times.patience, pause=worker.pause)
 
     def run(self) -> SliceResult:
         name = self._order.site.name
@@ -80,7 +80,7 @@ class _Slice:
             return self._run_with(lease)
         except DamagedObjectError:
             # Who has lost the lease may have missed parts that its new holder had no use for.
-            self._patience.until_done(lease.release)
+            self._retries.run(lease.release)
             raise
 
     def _take_lease(self) -> HeldLease:
@@ -89,7 +89,7 @@ class _Slice:
         name = lease_name(order.site.urls[0])
         while True:
             try:
-                return self._patience.until_done(lambda: leases.take(name, order.place, order.settings.delay))
+                return self._retries.run(lambda: leases.take(name, order.place, order.settings.delay))
             except LeaseHeldError as held:
                 seconds = held.lease.takes_until() - time.time()
                 if not held.lease.released or seconds > _SHORT_WAIT:
@@ -97,7 +97,7 @@ class _Slice:
             self._worker.pause(max(0.0, seconds))
 
     def _run_with(self, lease: HeldLease) -> SliceResult:
-        deaths = self._patience.until_done(lambda: self._count_deaths(lease))
+        deaths = self._retries.run(lambda: self._count_deaths(lease))
         left_alone = not self._uses_last_try(lease) if self._order.last_try else deaths.are_too_many
         if left_alone:
             return self._quarantine(lease, deaths.all)
@@ -122,7 +122,7 @@ class _Slice:
 
     def _uses_last_try(self, lease: HeldLease) -> bool:
         """Use the last try of a site; False if somebody had it, and died at it."""
-        return self._patience.until_done(
+        return self._retries.run(
             lambda: use_last_try(self._store, self._order.place, lease.number, time.time())
         )
 
@@ -140,7 +140,7 @@ class _Slice:
         """Return the crawl that rests here, if the run was not published since, or one out of the store."""
         order = self._order
         settings = site_settings(order.settings, order.site, order.per_site)
-        newest = self._patience.until_done(self._chain.newest)
+        newest = self._retries.run(self._chain.newest)
         resting = self._worker.resting.take(self._name)
         if resting is not None:
             fits = (resting.settings, resting.per_site) == (settings, order.per_site)
@@ -151,14 +151,12 @@ class _Slice:
         try:
             folder = Path(scratch.name) / "run"
             folder.mkdir()
-            base = self._patience.until_done(lambda: self._take_run(newest, folder))
+            base = self._retries.run(lambda: self._take_run(newest, folder))
             if base.manifest.database:
                 # Whoever ended the last slice may have died before this.
                 with RunReader(folder) as run:
                     log = run.connection
-                    self._patience.until_done(
-                        lambda: write_tables(self._store, order.place, base.manifest, log)
-                    )
+                    self._retries.run(lambda: write_tables(self._store, order.place, base.manifest, log))
         except BaseException:
             scratch.cleanup()
             raise
@@ -166,16 +164,16 @@ class _Slice:
         return SiteCrawl(settings, order.per_site, publisher, scratch)
 
     def _crawl(self, crawl: SiteCrawl, lease: HeldLease) -> SliceResult:
-        self._patience.until_done(
+        self._retries.run(
             lambda: crawl.publisher.claim(lease.number, self._worker.name, lease.lease.taken_at)
         )
         kind = SliceCrawl if self._order.watch is None else SliceWatch
         try:
-            return kind(self._order, lease, crawl, self._patience).run(self._worker)
+            return kind(self._order, lease, crawl, self._retries).run(self._worker)
         except (LeaseLostError, ChainBrokenError, StoreError, DamagedObjectError):
             raise
         except Exception:
-            # Ours, or the machine's: it counts as a death, so that it does not go on for ever.
+            # Ours, or the machine's: it counts as a death, so that it does not continue for ever.
             note_death(self._store, lease.lease)
             lease.release(time.time() + crawl.turns.pace_seconds)
             raise

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SiteStatus:
-    """One site: what it took and gave, when it was published last, and who works on it now, if anybody."""
+    """One site: what it cost and brought, when it was published last, and who works on it now, if anybody."""
 
     summary: SiteSummary
     done: bool
@@ -41,7 +41,7 @@ class SiteStatus:
 
     @property
     def state(self) -> str:
-        """How it stands, in words."""
+        """Its state, in words."""
         return "in quarantine" if self.quarantined else self.summary.stop_reason or "not ended"
 
     def as_json(self) -> dict[str, object]:
@@ -61,7 +61,7 @@ class StatusChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetStatus:
-    """A store: its sites, the richest first, its client if one is at work, and its leases.
+    """A store: its sites, the richest first, its client if one is running, and its leases.
 
     ``damaged`` says which sites and leases could not be read; they are missing in the others.
     """
@@ -93,8 +93,8 @@ class FleetStatus:
                 "requests": site.summary.requests,
                 "failures": site.summary.failures,
                 "published": to_iso(site.published_at),
-                "at work": site.worker,
-                "how it stands": site.state,
+                "worker": site.worker,
+                "state": site.state,
             }
             for site in self.sites
         ]
@@ -164,10 +164,10 @@ def _status(store: ObjectStore, name: str, at_work: Mapping[str, Lease]) -> Site
 
 def summary_of_state(site: FleetSite) -> SiteSummary:
     """Return a site as any harvest's report has it."""
-    return replace(site.state.summary(site.site), stop_reason=_how_it_stands(site))
+    return replace(site.state.summary(site.site), stop_reason=_stop_text(site))
 
 
-def _how_it_stands(site: FleetSite) -> str | None:
+def _stop_text(site: FleetSite) -> str | None:
     if site.damage:
         return "damaged in the store"
     return "quarantined: workers died at it" if site.quarantined else site.state.stop_reason

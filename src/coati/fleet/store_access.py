@@ -15,7 +15,7 @@ from coati.fleet.downloading import download_run
 from coati.fleet.objects import ObjectStore
 from coati.fleet.site_log import site_log
 from coati.fleet.status import FleetStatus, fleet_status, site_manifest
-from coati.jobs.arguments import text_of
+from coati.jobs.arguments import checked_arguments, count_of, text_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress
 from coati.jobs.runs import Run
@@ -48,16 +48,20 @@ class PulledSite:
         return pairs_table(f"{self.site} in {self.folder}", list(self.as_json().items())[2:])
 
 
+@checked_arguments
 def describe_store(store: str | Path) -> FleetStatus:
     """Return what a store holds and who works on it: its sites, its client and its leases."""
     return fleet_status(ObjectStore(text_of("store", store)))
 
 
+@checked_arguments
 def store_log(store: str | Path, site: str, last: int = 100) -> list[dict[str, Any]]:
     """Return the last requests to a site, the newest last."""
+    last = count_of("last", last)
     return site_log(_with_site(store, site), site, last)
 
 
+@checked_arguments
 def free_site(store: str | Path, site: str) -> bool:
     """Release a site from quarantine, its crawl and its watch; returns whether it was there."""
     place = _with_site(store, site)
@@ -65,6 +69,7 @@ def free_site(store: str | Path, site: str) -> bool:
     return any(was)
 
 
+@checked_arguments
 def pull(
     store: str | Path,
     site: str,
@@ -76,8 +81,8 @@ def pull(
     """Download a site from a store into an ordinary run folder (named after the site), with all its files."""
     place = _with_site(store, site)
     folder = Path(site) if out is None else Path(out)
-    with progress("Pulling", show_progress, on_progress) as told:
-        manifest = download_run(place, f"sites/{site}", folder, told)
+    with progress("Pulling", show_progress, on_progress) as report_progress:
+        manifest = download_run(place, f"sites/{site}", folder, report_progress)
     state = manifest.state
     return PulledSite(site, folder, manifest.generation, state.requests, state.targets, state.files)
 

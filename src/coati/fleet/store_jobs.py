@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.errors import UsageError
 from coati.fleet.client import harvest_fleet
 from coati.fleet.cluster import Cluster, OwnProcess
-from coati.fleet.events import events_appended
+from coati.fleet.events import OnFleetEvent, events_appended
 from coati.fleet.fleet_watch import FleetCycle, FleetWatch, watch_fleet_once
 from coati.fleet.harvest import FleetHarvest, FleetHarvested, Listeners
 from coati.fleet.objects import ObjectStore, open_store
@@ -24,21 +24,18 @@ from coati.fleet.status import write_fleet_report
 from coati.harvesting.files_harvest import FilesHarvest
 from coati.harvesting.folder import SiteSummary, sums_of
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_harvest
-from coati.jobs.arguments import PathText, path_of, text_of
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.arguments import PathText, Seconds, checked_arguments, path_of, seconds_of, text_of
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import CrawlOptions, plain_values
 from coati.jobs.progress_bar import both
+from coati.live.progress import Progress
 from coati.settings.run_file import read_values
 from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
-from coati.units import format_count, parse_seconds
+from coati.units import format_count
 from coati.watching.watch_options import CycleOptions, WatchOptions, with_options
-
-if TYPE_CHECKING:
-    from coati.fleet.events import OnFleetEvent
-    from coati.live.progress import Progress
 
 # Slices in this process at once, unless the user says otherwise.
 _IN_PROCESS = 16
@@ -56,7 +53,7 @@ class StoreHarvest:
         """Show on one line what the store holds and why it ended; the fields are many."""
         targets = format_count(sum(site.targets for site in self.sites), "target")
         sites = format_count(len(self.sites), "site")
-        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.words.brief}>"
+        return f"<StoreHarvest {self.harvested.store!r}: {targets} from {sites}; {self.stop.text.brief}>"
 
     @property
     def stop(self) -> StopReason:
@@ -90,6 +87,7 @@ class StoreHarvest:
         return rows_table(f"Sites in {self.harvested.store}", rows)
 
 
+@checked_arguments
 def harvest_into_store(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[str] | None = None,
     *,
@@ -110,13 +108,13 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     ``events`` is a file to which events are appended. What the store holds of the same harvest is resumed.
     `coati.pull` makes a run folder of one of its sites.
     """
-    events = options.pop("events", None)
-    values = read_values(plain_values(options))
+    events = path_of("events", options.pop("events")) if options.get("events") else None
+    values = read_values(plain_values(options, CrawlOptions.__annotations__))
     if values.get("goal"):
         raise UsageError("a store takes files only: pages that meet a goal are collected by one machine")
     plan, _ = find_harvest(
         HarvestSource.named(source, discovery),
-        # A harvest asks for a folder; here everything goes into the store.
+        # A harvest needs a folder; here everything goes into the store.
         {**values, "out": text_of("store", store)},
         HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=False),
     )
@@ -126,11 +124,11 @@ def harvest_into_store(  # noqa: PLR0913 - one argument per option of the comman
     harvest = FleetHarvest(files=files, store=text_of("store", store))
     check_store(harvest.store, cluster)
     with (
-        events_appended(path_of("events", events) if events else None) as write,
-        shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
+        events_appended(events) as write,
+        progress_shown(CrawlView(files.settings.budget), quiet=not is_shown(show_progress)) as show,
     ):
-        heard = Listeners(both(show, on_progress), both(write, on_event))
-        return run_in_store(harvest, cluster, heard)
+        listeners = Listeners(both(show, on_progress), both(write, on_event))
+        return run_in_store(harvest, cluster, listeners)
 
 
 def check_store(url: str, cluster: str | None) -> ObjectStore:
@@ -158,11 +156,12 @@ def run_in_store(harvest: FleetHarvest, cluster: str | None, listeners: Listener
     return StoreHarvest(harvested, sites, store.address("report.html"))
 
 
+@checked_arguments
 def watch_store(
     store: str | Path,
     *,
     cluster: str | None = None,
-    delay: float | str | None = None,
+    delay: Seconds | None = None,
     on_event: OnFleetEvent | None = None,
     **options: Unpack[CycleOptions],
 ) -> FleetCycle:
@@ -170,9 +169,11 @@ def watch_store(
 
     The first cycle of a site only looks. The options are those of `coati.watch`.
     """
-    seconds = parse_seconds(delay) if isinstance(delay, str) else delay
+    seconds = None if delay is None else seconds_of("delay", delay)
     watch = FleetWatch(
-        store=text_of("store", store), options=with_options(WatchOptions(), options), delay=seconds
+        store=text_of("store", store),
+        options=with_options(WatchOptions(), plain_values(options, CycleOptions.__annotations__)),
+        delay=seconds,
     )
     with cluster_at(cluster) as workers:
         return watch_fleet_once(watch, workers, Listeners(on_event=on_event))

@@ -12,9 +12,9 @@ from typing import Final
 
 from coati.fleet.crawl_thread import CrawlThread, crawl_thread
 from coati.fleet.orders import SliceOrder
-from coati.fleet.patience import pause_for
 from coati.fleet.site_crawl import RestingCrawls
-from coati.live.site_turns import Spent
+from coati.fleet.store_retries import pause_for
+from coati.live.site_turns import Usage
 
 # What a process ends with whose slice does not end.
 _STUCK: Final = 70
@@ -29,7 +29,7 @@ def _end_process() -> None:
     os._exit(_STUCK)
 
 
-def _to_nobody(_order: SliceOrder, _spent: Spent) -> None:
+def _no_report(_order: SliceOrder, _spent: Usage) -> None:
     """Nobody wants to know."""
 
 
@@ -48,5 +48,5 @@ class Worker:
     resting: RestingCrawls = field(default_factory=lambda: RestingCrawls(0))
     pause: Callable[[float], None] = pause_for
     clock: Callable[[], float] = time.time
-    report: Callable[[SliceOrder, Spent], None] = _to_nobody
+    report: Callable[[SliceOrder, Usage], None] = _no_report
     end_process: Callable[[], None] = _end_process

@@ -14,9 +14,9 @@ class WorkerHealth:
     """Hears from which worker a site was reached.
 
     >>> health = WorkerHealth()
-    >>> health.hear("good", "a.org", reached=True)
+    >>> health.observe("good", "a.org", reached=True)
     False
-    >>> [health.hear("bad", f"{n}.org", reached=False) for n in range(5)]
+    >>> [health.observe("bad", f"{n}.org", reached=False) for n in range(5)]
     [True, True, True, True, True]
     >>> health.without_network(), health.without_network()
     (['bad'], [])
@@ -26,9 +26,9 @@ class WorkerHealth:
         self._proven: set[str] = set()
         self._missed: dict[str, set[str]] = {}
         self._tries: dict[str, int] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
-    def hear(self, worker: str, site: str, *, reached: bool) -> bool:
+    def observe(self, worker: str, site: str, *, reached: bool) -> bool:
         """Hear how a slice went; tells whether the site should be tried again, by somebody else perhaps."""
         if reached:
             self._proven.add(worker)
@@ -45,6 +45,6 @@ class WorkerHealth:
         if not self._proven:
             return []
         found = [name for name, sites in self._missed.items() if len(sites) >= _ENOUGH]
-        new = [name for name in found if name not in self._told]
-        self._told.update(new)
+        new = [name for name in found if name not in self._reported]
+        self._reported.update(new)
         return new

@@ -6,22 +6,20 @@ import gzip
 import importlib.util
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from coati.errors import ConfigError, UsageError
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, checked_arguments, path_of
 from coati.machine_errors import writing_to
 from coati.markup.statements import RDF_TYPE, is_address
 from coati.runs.durable import write_whole
 from coati.runs.parquet_file import write_parquet
 from coati.runs.reader import RunReader
 from coati.runs.statements import KeptStatement, all_statements
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*\Z")
 _BLANK = re.compile(r"_:[A-Za-z0-9]+\Z")
@@ -33,6 +31,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,31}:")
 _ADDRESS_SAFE = "/:?#[]@!$&'()*+,;=%-._~"
 
 
+@checked_arguments
 def export_statements(run_folder: PathText, out: str | Path) -> int:
     """Write the structured data of a run's pages to a file, and return the number of statements.
 
@@ -62,9 +61,7 @@ def _writer(file: Path) -> Callable[[Path, Iterable[KeptStatement]], None]:
             if ending == ".parquet" and importlib.util.find_spec("duckdb") is None:
                 raise ConfigError("writing Parquet needs duckdb: pip install 'coati[experiments]'")
             return write
-    raise ConfigError(
-        f"{file.name}: the ending says how statements are written; known are {', '.join(endings)}"
-    )
+    raise ConfigError(f"{file.name}: unknown extension; use one of {', '.join(endings)}")
 
 
 def _write_nquads(file: Path, statements: Iterable[KeptStatement]) -> None:

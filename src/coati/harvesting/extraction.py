@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.archive.warc_record import read_member
-from coati.experiments.workers import Job, LostJob, Workers
+from coati.experiments.workers import Job, LostJob, WorkerCache, Workers
 from coati.markup.extraction import extract_statements, require_extruct
+from coati.markup.statements import Statement
 from coati.runs.layout import Layout
 from coati.runs.statements import RelevantPage, statement_table
 from coati.web.markup.detector import markup_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from coati.experiments.workers import WorkerCache
-    from coati.markup.statements import Statement
 
 # What one page may take: the parsers of the syntaxes were not written for hostile pages.
 _PAGE_SECONDS = 30.0

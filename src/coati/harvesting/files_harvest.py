@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
 
 from coati.assembly import stop_rule
 from coati.budget import Budget, Limit
 from coati.errors import ConfigError
-from coati.harvesting.folder import HarvestLayout, ranked, read_site, sums_of, write_summary
+from coati.harvesting.folder import HarvestLayout, SiteSummary, ranked, read_site, sums_of, write_summary
+from coati.harvesting.seeds import WrongLine
 from coati.harvesting.site_crawls import Standing, seconds_at_work, site_settings, standing_of
-from coati.harvesting.sites import is_excluded, sites_of
+from coati.harvesting.sites import HarvestSite, is_excluded, sites_of
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
 from coati.jobs.notebook_tables import rows_table
+from coati.jobs.progress_bar import PROGRESS_SECONDS, at_most_every
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
+from coati.live.plan import CrawlPlan
 from coati.live.progress import Progress
-from coati.live.site_turns import SiteTurns
+from coati.live.site_turns import SiteTurns, Usage
+from coati.live.stop_signal import StopSignal
 from coati.reporting.many_sites import write_sites_report
 from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run, is_free
@@ -43,15 +46,6 @@ from coati.version import __version__
 from coati.web.rules import Scope
 from coati.web.urls import host_of
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.harvesting.folder import SiteSummary
-    from coati.harvesting.seeds import WrongLine
-    from coati.harvesting.sites import HarvestSite
-    from coati.live.plan import CrawlPlan
-    from coati.live.stop_signal import StopSignal
-
 # Sites that are crawled at once, unless the user says otherwise: a part of all, so that there is a choice.
 _SITES_PER_TURN = 8
 _MOST_AT_ONCE = 64
@@ -59,7 +53,7 @@ _MOST_AT_ONCE = 64
 # What ends a site that had the most that one site may get.
 _SHARE_SPENT = frozenset(map(StopReason.of_limit, Limit))
 
-# What two harvests in one folder must have in common.
+# What two harvests in one place must have in common.
 _SAME = ("types", "strategy", "seed")
 
 # What a harvest that was killed in its first moments leaves behind.
@@ -81,6 +75,16 @@ class FilesHarvest:
     per_site: Budget = field(default_factory=Budget)
     fair: bool = False
     exclude_hosts: frozenset[str] = frozenset()
+
+    def stored_values(self) -> dict[str, object]:
+        """Return what is kept of it where it is written, to be resumed."""
+        return {
+            **to_toml_values(self.settings),
+            "urls": list(self.urls),
+            "fair": self.fair,
+            "sites_at_once": self.at_once or 0,
+            "exclude_hosts": sorted(self.exclude_hosts),
+        }
 
     def sites(self) -> list[HarvestSite]:
         """Return the sites, those left out that are excluded; raises `ConfigError` if none is left."""
@@ -128,7 +132,7 @@ class FilesHarvested:
         """Show on one line what it found and why it ended; the fields are many."""
         targets = format_count(sum(site.targets for site in self.sites), "target")
         sites = format_count(len(self.sites), "site")
-        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.words.brief}>"
+        return f"<FilesHarvested {str(self.folder)!r}: {targets} from {sites}; {self.stop.text.brief}>"
 
     @property
     def folder(self) -> Path:
@@ -164,6 +168,18 @@ class FilesHarvested:
         return rows_table(f"Harvest in {self.layout.folder}: {self.stop.value}", rows)
 
 
+def require_same(
+    stored: Mapping[str, object], values: Mapping[str, object], place: str, otherwise: str
+) -> None:
+    """Raise `ConfigError` where the harvest that was begun in a place is another one."""
+    for name in _SAME:
+        if stored.get(name) != values[name]:
+            raise ConfigError(
+                f"{place} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
+                f" {values[name]!r} here. Leave it out to resume, or {otherwise}"
+            )
+
+
 def harvest_files(
     harvest: FilesHarvest,
     on_progress: Callable[[Progress], None] | None = None,
@@ -197,6 +213,7 @@ def _crawl_sites(
     from coati.live.running import crawl_many
 
     sites, begun = harvest.sites(), time.monotonic()
+    tell = None if on_progress is None else _teller(on_progress, begun)
     with ExitStack() as stack:
         turns = SiteTurns(
             harvest.settings.budget,
@@ -204,7 +221,7 @@ def _crawl_sites(
             fair=harvest.fair,
             seconds=lambda: time.monotonic() - begun,
             seconds_before=_seconds_before(layout, harvest, sites),
-            on_change=None if on_progress is None else _teller(on_progress, begun),
+            on_change=None if tell is None else at_most_every(PROGRESS_SECONDS, tell, at_once=True),
         )
         on_event, log = stack.enter_context(events_logged(harvest.settings.log_file, None))
         log(f"coati {__version__}: {format_count(len(sites), 'site')} into {harvest.out.absolute()}")
@@ -212,7 +229,7 @@ def _crawl_sites(
         for number, site in enumerate(sites):
             folder, listener = layout.site(site.name), on_event
             if commands is not None:
-                commands.make_up_for(folder)
+                commands.add_missed(folder)
                 listener = commands.listener(folder, on_event)
             plan = _plan(layout, harvest, site, stack)
             if plan is not None:
@@ -223,6 +240,8 @@ def _crawl_sites(
         for plan, result in zip(plans, results, strict=False):
             for line in end_lines(result):
                 log(f"{host_of(plan.rules.start_url)}: {line}")
+    if tell is not None:
+        tell(turns)
     return turns, [result.stop for result in results]
 
 
@@ -232,21 +251,10 @@ def _take_folder(layout: HarvestLayout, harvest: FilesHarvest) -> bool:
     resumed = layout.settings.is_file()
     if not resumed and not (is_free(folder, _BEGUN) and not any(layout.sites.glob("*"))):
         raise ConfigError(f"{folder} holds something that is not a harvest; choose a new folder with --out")
-    values = {
-        **to_toml_values(harvest.settings),
-        "urls": list(harvest.urls),
-        "fair": harvest.fair,
-        "sites_at_once": harvest.at_once or 0,
-        "exclude_hosts": sorted(harvest.exclude_hosts),
-    }
+    values = harvest.stored_values()
     if resumed:
         stored = read_settings(layout.settings)
-        for name in _SAME:
-            if stored.get(name) != values[name]:
-                raise ConfigError(
-                    f"{folder} holds a harvest with other settings: {name} is {stored.get(name)!r} there and"
-                    f" {values[name]!r} here. Leave it out to resume, or choose another folder with --out"
-                )
+        require_same(stored, values, str(folder), "choose another folder with --out")
     layout.sites.mkdir(parents=True, exist_ok=True)
     write_settings(layout.settings, values)
     return resumed
@@ -279,7 +287,7 @@ def _seconds_before(layout: HarvestLayout, harvest: FilesHarvest, sites: Sequenc
 def _count_done(layout: HarvestLayout, site: HarvestSite, turns: SiteTurns) -> None:
     with RunReader(layout.site(site.name)) as run:
         totals = run.totals()
-    turns.count(totals.requests, totals.bytes, totals.targets)
+    turns.count(Usage(totals.requests, totals.bytes, totals.targets, totals.pages, totals.failures))
 
 
 def _teller(on_progress: Callable[[Progress], None], begun: float) -> Callable[[SiteTurns], None]:
@@ -290,7 +298,9 @@ def _teller(on_progress: Callable[[Progress], None], begun: float) -> Callable[[
         on_progress(
             Progress(
                 requests=spent.requests,
+                pages=spent.pages,
                 targets=spent.targets,
+                failures=spent.failures,
                 bytes=spent.bytes,
                 in_flight=turns.in_flight,
                 seconds=time.monotonic() - begun,
@@ -306,7 +316,7 @@ def _stop_reason(turns: SiteTurns, stops: Sequence[StopReason]) -> StopReason:
         return StopReason.INTERRUPTED
     if turns.limit is not None:
         return StopReason.of_limit(turns.limit)
-    # Where no site is left that could be asked, the exit code tells.
+    # Where no site is left that could get requests, the exit code tells.
     if stops and all(stop.exit_code for stop in stops):
         return stops[0]
     # Sites that had their share have something left.

@@ -11,18 +11,15 @@ report.html           the sites ranked, with links to their reports
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.runs.csv_pieces import csv_pieces
 from coati.runs.durable import write_whole
 from coati.runs.files_csv import COLUMNS, listing_rows
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ class HarvestLayout:
 
 @dataclass(frozen=True, slots=True)
 class SiteSummary:
-    """What one site took and gave, all sessions together; ``stop_reason`` is None after a kill."""
+    """What one site cost and brought, all sessions together; ``stop_reason`` is None after a kill."""
 
     site: str
     start_url: str
@@ -119,7 +116,7 @@ def ranked(sites: Iterable[SiteSummary]) -> list[SiteSummary]:
 
 
 def sums_of(sites: Sequence[SiteSummary]) -> dict[str, int]:
-    """Add up what all sites took and gave."""
+    """Add up what all sites cost and brought."""
     names = ("requests", "targets", "files", "target_bytes", "bytes", "pages", "failures")
     return {"sites": len(sites), **{name: sum(getattr(site, name) for site in sites) for name in names}}
 

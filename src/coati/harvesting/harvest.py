@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.budget import Budget
 from coati.harvesting.files_harvest import FilesHarvest, FilesHarvested, harvest_files
 from coati.harvesting.harvest_place import HarvestChoices, HarvestSource, find_crawls, find_harvest
 from coati.harvesting.pages_harvest import PagesHarvested, harvest_pages
-from coati.jobs.arguments import PathText
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.arguments import PathText, checked_arguments
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
+from coati.live.progress import OnProgress
 from coati.live.stop_signal import StopSignal
 from coati.settings.run_file import read_run_file, read_values
 
-if TYPE_CHECKING:
-    from coati.live.progress import OnProgress
 
-
+@checked_arguments
 def harvest(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[str] | None = None,
     *,
@@ -47,19 +46,20 @@ def harvest(  # noqa: PLR0913 - one argument per option of the command
     """
     plan, seeds = find_harvest(
         HarvestSource.named(source, discovery),
-        read_values(plain_values(options)),
+        read_values(plain_values(options, CrawlOptions.__annotations__)),
         HarvestChoices.named(sites_at_once, exclude_hosts, fair=fair, extract=extract),
     )
     stop = stop or StopSignal()
-    with shown(CrawlView(plan.settings.budget), quiet=not is_shown(show_progress)) as show:
+    with progress_shown(CrawlView(plan.settings.budget), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)
         if isinstance(plan, FilesHarvest):
-            files = run_beside_loop(lambda: harvest_files(plan, tell, stop), stop)
+            files = run_with_own_loop(lambda: harvest_files(plan, tell, stop), stop)
             return replace(files, left_out=seeds.wrong)
-        pages = run_beside_loop(lambda: harvest_pages(plan, tell, stop=stop), stop)
+        pages = run_with_own_loop(lambda: harvest_pages(plan, tell, stop=stop), stop)
         return replace(pages, left_out=seeds.wrong)
 
 
+@checked_arguments
 def crawl_each(
     source: PathText | Iterable[str],
     *,
@@ -75,10 +75,10 @@ def crawl_each(
     call resumes those that were stopped. Options are those of `coati.crawl`.
     """
     given = {} if run_file is None else read_run_file(Path(run_file))
-    given.update(read_values(plain_values(options)))
+    given.update(read_values(plain_values(options, CrawlOptions.__annotations__)))
     plan, seeds = find_crawls(HarvestSource.named(source), given)
     stop = stop or StopSignal()
-    with shown(CrawlView(Budget()), quiet=not is_shown(show_progress)) as show:
+    with progress_shown(CrawlView(Budget()), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)
-        harvested = run_beside_loop(lambda: harvest_files(plan, tell, stop), stop)
+        harvested = run_with_own_loop(lambda: harvest_files(plan, tell, stop), stop)
     return replace(harvested, left_out=seeds.wrong)

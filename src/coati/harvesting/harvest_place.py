@@ -46,7 +46,7 @@ class HarvestSource(NamedTuple):
 
 
 class HarvestChoices(NamedTuple):
-    """What a harvest is told beside the settings of a crawl; None stands for what it was begun with."""
+    """The options of a harvest beside the settings of a crawl; None means as in the harvest to resume."""
 
     sites_at_once: int | None = None
     fair: bool = False
@@ -121,12 +121,12 @@ def _found(where: HarvestSource, given: Mapping[str, object], choices: HarvestCh
     return FoundHarvest(plan, seeds)
 
 
-# Sites of a list that are crawled side by side; each is asked no more often than alone.
+# Sites of a list that are crawled side by side; each gets no more requests per second than alone.
 _SIDE_BY_SIDE = 100
 
 
 def find_crawls(where: HarvestSource, given: Mapping[str, object]) -> tuple[FilesHarvest, Seeds]:
-    """Find the crawls of a list, each for itself: the budget is that of each, and none waits for another."""
+    """Find the crawls of a list: each has the whole budget for itself, and none waits for another."""
     seeds = _seeds(where)
     settings = with_values(RunSettings(), {**seeds.with_headers(given), "urls": seeds.urls})
     if not settings.out and not isinstance(where.source, Path):

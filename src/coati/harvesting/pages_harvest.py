@@ -1,6 +1,6 @@
 """Pages that meet a goal, on any host, for one budget: `coati harvest LIST --goal structured-data`.
 
-One crawl over many hosts into one run folder, like any crawl's. A strategy over hosts decides whom to ask
+One crawl over many hosts into one run folder, like any crawl's. A strategy over hosts decides where to send
 next; the detector of `coati.web.markup` labels each page, and the goal makes it relevant or not. Afterwards
 the relevant pages are read in full (`coati.harvesting.extraction`).
 """
@@ -10,20 +10,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.errors import ConfigError
 from coati.harvesting.exports import export_statements
 from coati.harvesting.extraction import Extraction, extract_run
+from coati.harvesting.seeds import WrongLine
 from coati.harvesting.sites import is_excluded
 from coati.jobs.notebook_tables import rows_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
+from coati.live.plan import CrawlResult
 from coati.live.progress import Progress
+from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run, is_free
 from coati.runs.reader import RunReader
 from coati.runs.store import RunStore
+from coati.runs.totals import Totals
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.run_file import (
     read_values,
@@ -33,18 +38,10 @@ from coati.settings.run_file import (
     with_values,
 )
 from coati.settings.run_settings import SETTINGS, RunSettings
+from coati.stop_reasons import StopReason
 from coati.units import format_count
 from coati.version import __version__
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.harvesting.seeds import WrongLine
-    from coati.live.plan import CrawlResult
-    from coati.live.stop_signal import StopSignal
-    from coati.runs.totals import Totals
-    from coati.stop_reasons import StopReason
 
 DEFAULT_STRATEGY = "host-yield"
 
@@ -62,7 +59,7 @@ _BROKEN_SCRIPTS = "SELECT coalesce(sum(json_extract(facts, '$.markup.broken')), 
 
 
 class HostSummary(NamedTuple):
-    """What one host was asked, and gave; ``ended`` says why it was not asked any more, if so."""
+    """The requests to one host, and what they found; ``ended`` says why it got no more, if so."""
 
     host: str
     requests: int
@@ -137,7 +134,7 @@ class PagesHarvested:
         """Show on one line what it found and why it ended; the fields are many."""
         pages = format_count(self.totals.relevant_pages, "relevant page")
         hosts = format_count(len(self.hosts), "host")
-        return f"<PagesHarvested {str(self.folder)!r}: {pages} from {hosts}; {self.stop.words.brief}>"
+        return f"<PagesHarvested {str(self.folder)!r}: {pages} from {hosts}; {self.stop.text.brief}>"
 
     @property
     def exit_code(self) -> int:

@@ -12,17 +12,15 @@ import codecs
 import csv
 import io
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.errors import ConfigError
 from coati.machine_errors import read_bounded
 from coati.settings.credentials import header_of_address
 from coati.web.urls import host_of, normalise, with_scheme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _MAX_LIST_BYTES = 64 << 20
 # Files of a discovery, the first that is there.
@@ -152,7 +150,7 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
             continue
         address = _address_of(text.split()[0])
         if address is None:
-            wrong.append(WrongLine(number, text, "is not a web address"))
+            wrong.append(WrongLine(number, text, "is not a URL"))
         elif address in urls:
             duplicates += 1
         else:
@@ -168,7 +166,7 @@ def _seeds(source: str, lines: Iterable[tuple[int, str]]) -> Seeds:
 
 
 def _address_of(text: str) -> str | None:
-    """Return an address in normal form; a bare host is asked by https, one with a port mostly by http.
+    """Return an address in normal form; a bare host becomes https, one with a port mostly http.
 
     >>> _address_of("data.example.org"), _address_of("what"), _address_of("ftp://example.org/")
     ('https://data.example.org/', None, None)

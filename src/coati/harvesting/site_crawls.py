@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from coati.budget import Budget
+from coati.harvesting.sites import HarvestSite
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
+from coati.runs.totals import Totals
 from coati.settings.run_file import with_values
-from coati.stop_reasons import StopReason
+from coati.settings.run_settings import RunSettings
+from coati.stop_reasons import FAILED_STARTS, StopReason
+from coati.strategies.stopping.early_stop import EarlyStop
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from coati.budget import Budget
-    from coati.harvesting.sites import HarvestSite
-    from coati.runs.totals import Totals
-    from coati.settings.run_settings import RunSettings
-    from coati.strategies.stopping.early_stop import EarlyStop
 
 # A site that ended so has nothing left that the budget could be spent on.
 _DONE = frozenset({StopReason.FINISHED.value, StopReason.STOPPED_EARLY.value})
-# Nothing came of these: trying again means beginning again.
-_FAILED_STARTS = frozenset(
-    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
-)
 
 
 class Standing(Enum):
@@ -65,7 +57,7 @@ def standing_of(folder: Path, per_site: Budget, early_stop: EarlyStop | None) ->
         for point in run.curve():
             if early_stop is not None:
                 early_stop.observe(point.requests, point.targets, point.score)
-    if reason in _FAILED_STARTS and not totals.pages and not totals.targets:
+    if reason in FAILED_STARTS and not totals.pages and not totals.targets:
         return Standing.FAILED_START
     return Standing.DONE if is_done(reason, totals, per_site) else Standing.UNDER_WAY
 

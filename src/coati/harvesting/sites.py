@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.web.rules import Scope
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 _UNSAFE = re.compile(r"[^a-z0-9.\-]+")
 _MAX_NAME_CHARS = 100

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from coati.archive.archive import Archive
 from coati.archive.recovery import Damage, rebuild_index
-from coati.jobs.arguments import path_of
+from coati.jobs.arguments import checked_arguments, path_of
 from coati.jobs.notebook_tables import pairs_table, rows_table
 from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
@@ -63,6 +63,7 @@ class ReindexedArchive:
         return pairs_table(f"New index of {self.folder}", pairs)
 
 
+@checked_arguments
 def verify_archive(
     folder: str | Path,
     *,
@@ -74,7 +75,7 @@ def verify_archive(
     damaged = []
     with (
         Archive.open(path_of("folder", folder)) as opened,
-        progress("Verifying", show_progress, on_progress) as told,
+        progress("Verifying", show_progress, on_progress) as report_progress,
     ):
         total = opened.count_captures()
         for done, (entry, error) in enumerate(opened.check_all(), start=1):
@@ -82,10 +83,11 @@ def verify_archive(
                 damaged.append(DamagedRecord(entry.url, str(error)))
                 if on_damage is not None:
                     on_damage(damaged[-1])
-            told(done, total)
+            report_progress(done, total)
         return ArchiveVerification(opened.folder, total, tuple(damaged))
 
 
+@checked_arguments
 def reindex_archive(folder: str | Path) -> ReindexedArchive:
     """Rebuild the index of an archive from its WARC files, and replace the old one."""
     place = path_of("folder", folder)

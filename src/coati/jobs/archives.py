@@ -18,7 +18,7 @@ from coati.archive.inventory import ArchiveContents, OutsideLinks, count_content
 from coati.archive.sources.layouts import open_source
 from coati.archive.sources.source import DamagedPart, SourceOptions
 from coati.errors import UsageError, unknown_name
-from coati.jobs.arguments import PathText, path_of, text_of, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, path_of, text_of, texts_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress
 from coati.model import Kind
@@ -36,7 +36,7 @@ EXPORTS = {
     "kit": "SQLite files in a folder, for SB-CLASSIFIER's published code",
 }
 
-# Damaged parts that are kept for who asks; all of them are counted.
+# This many damaged parts are kept; all of them are counted.
 _MAX_LISTED = 100
 
 
@@ -94,6 +94,7 @@ class ImportedArchive:
         return self.archive._repr_html_()
 
 
+@checked_arguments
 def import_archive(  # noqa: PLR0913 - one argument per option of the command
     sources: PathText | Iterable[PathText],
     destination: str | Path,
@@ -110,7 +111,7 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
 ) -> ImportedArchive:
     """Import a site that another tool has saved: WARC or WACZ files, a replica, a static folder.
 
-    ``on_damage`` hears of each part that cannot be read.
+    ``on_damage`` gets each part that cannot be read.
     """
     options = SourceOptions(
         name=name,
@@ -118,6 +119,8 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         types=parse_types(text_of("types", types)) if types else None,
     )
     given = texts_of("sources", sources)
+    if not given:
+        raise UsageError("sources: there is none; name what is to be imported")
     # The import may put a new folder in the place of the one that we stand in.
     place = path_of("destination", destination).resolve()
     if layout == "auto" and (run := next(filter(holds_run, map(Path, given)), None)) is not None:
@@ -140,12 +143,13 @@ def import_archive(  # noqa: PLR0913 - one argument per option of the command
         if on_damage is not None:
             on_damage(part)
 
-    with progress(f"Importing {Path(given[0]).name}", show_progress, on_progress) as told:
-        how = ImportOptions(keep_target_bodies, overwrite, take, told, time.time())
+    with progress(f"Importing {Path(given[0]).name}", show_progress, on_progress) as report_progress:
+        how = ImportOptions(keep_target_bodies, overwrite, take, report_progress, time.time())
         imported = import_source(source, place, how)
     return ImportedArchive(layout, imported, describe_archive(place, links=False), tuple(damaged))
 
 
+@checked_arguments
 def describe_archive(
     folder: str | Path,
     *,
@@ -158,8 +162,8 @@ def describe_archive(
         contents = count_contents(opened)
         outside = None
         if links:
-            with progress("Reading links", show_progress, on_progress) as told:
-                outside = find_outside_links(opened, told)
+            with progress("Reading links", show_progress, on_progress) as report_progress:
+                outside = find_outside_links(opened, report_progress)
         meta, facts = opened.meta, _facts(opened, contents, outside)
         where = opened.folder
     return ArchiveSummary(
@@ -167,6 +171,7 @@ def describe_archive(
     )
 
 
+@checked_arguments
 def export_archive(
     folder: str | Path,
     out: str | Path,
@@ -180,14 +185,14 @@ def export_archive(
         raise unknown_name("layout", to, EXPORTS)
     with (
         Archive.open(path_of("folder", folder)) as opened,
-        progress("Exporting", show_progress, on_progress) as told,
+        progress("Exporting", show_progress, on_progress) as report_progress,
     ):
         if to == "kit":
-            return export_kit(opened, Path(out), told)
+            return export_kit(opened, Path(out), report_progress)
         if to == "cdxj":
             export_cdxj(opened, Path(out))
         elif to == "wacz":
-            export_wacz(opened, Path(out), told)
+            export_wacz(opened, Path(out), report_progress)
         else:
             export_warc(opened, Path(out))
     return Path(out)
@@ -196,7 +201,7 @@ def export_archive(
 def _web_address(text: str) -> str:
     url = normalise(text)
     if url is None:
-        raise UsageError(f"{text!r} is not a web address; it must begin with http:// or https://")
+        raise UsageError(f"{text!r} is not a URL; it must begin with http:// or https://")
     return url
 
 

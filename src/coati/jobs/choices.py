@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from coati.assembly import DISCOVERY, REGISTRY
+from coati.assembly import DISCOVERY, REGISTRY, Need, StrategyRow, StrategySettings, strategy_row
+from coati.jobs.arguments import checked_arguments, texts_of
 from coati.search.registry import ENGINES
 from coati.web.media import PRESETS, TargetTypes
 
 
 class StrategySummary(NamedTuple):
-    """A strategy; ``command`` is the one that it is for: crawl, discover, or replay alone."""
+    """A strategy; ``command`` is the one that it is for: crawl, watch, discover, or replay alone.
+
+    ``seeded`` says whether a seed changes what it does, ``needs`` what it is given beyond the new links of
+    pages, ``traps`` which URLs it is not shown because they look like traps ("ours", "published" or "off").
+    ``settings`` are those that it reads, with their defaults, as an experiment file may set them.
+    """
 
     name: str
     summary: str
     replay_only: bool
     command: str
+    seeded: bool
+    needs: tuple[str, ...]
+    traps: str
+    settings: Mapping[str, object]
 
 
 class EngineSummary(NamedTuple):
@@ -27,21 +38,36 @@ class EngineSummary(NamedTuple):
     price: str
 
 
-def list_strategies() -> list[StrategySummary]:
-    """List the strategies.
+@checked_arguments
+def list_strategies(names: str | Iterable[str] = ()) -> list[StrategySummary]:
+    """List the strategies, or those that are named; yours are named by path (``my_module:MyStrategy``).
 
-    >>> next(choice for choice in list_strategies() if choice.name == "bfs").command
-    'crawl'
+    >>> [(choice.command, choice.seeded) for choice in list_strategies("bfs")]
+    [('crawl', False)]
     """
-    return [
-        StrategySummary(
-            name,
-            row.summary,
-            row.replay_only,
-            "discover" if name in DISCOVERY else "replay" if row.replay_only else "crawl",
-        )
-        for name, row in {**REGISTRY, **DISCOVERY}.items()
-    ]
+    return [_summary(name) for name in texts_of("names", names) or (*REGISTRY, *DISCOVERY)]
+
+
+def _summary(name: str) -> StrategySummary:
+    row = strategy_row(name)
+    return StrategySummary(
+        name=name,
+        summary=row.summary,
+        replay_only=row.replay_only,
+        command=_command(name, row),
+        seeded=row.seeded,
+        needs=tuple(sorted(need.value for need in row.needs)),
+        traps=row.traps.value,
+        settings=row.settings_read(StrategySettings()),
+    )
+
+
+def _command(name: str, row: StrategyRow) -> str:
+    if name in DISCOVERY:
+        return "discover"
+    if row.replay_only:
+        return "replay"
+    return "watch" if Need.HISTORY in row.needs else "crawl"
 
 
 def list_types() -> list[TargetTypes]:

@@ -13,7 +13,7 @@ from coati.jobs.runs import Run, RunFile
 from coati.live.plan import CrawlResult
 from coati.reporting.start_page import failed_start, few_links_in
 from coati.runs.reader import RunReader
-from coati.stop_reasons import STOPPED_AT_START, StopReason, StopWords
+from coati.stop_reasons import STOPPED_AT_START, StopReason, StopText
 from coati.strategies.stopping.forecast import Estimate
 from coati.units import format_count
 
@@ -72,7 +72,7 @@ class CrawlRun:
         return self.result.stop
 
     @property
-    def gave_nothing(self) -> bool:
+    def found_nothing_at_start(self) -> bool:
         """Whether it ended with its start, because nothing there could be followed or kept."""
         finished = not self.resumed and self.stop is StopReason.FINISHED
         return finished and not self.result.start_links and not self.summary.targets
@@ -80,11 +80,11 @@ class CrawlRun:
     @property
     def exit_code(self) -> int:
         """The exit status of a command that made this crawl."""
-        return NO_LINKS if self.gave_nothing else self.stop.exit_code
+        return NO_LINKS if self.found_nothing_at_start else self.stop.exit_code
 
     @cached_property
-    def failed_start(self) -> StopWords | None:
-        """What kept it from its start page, if that is why it got nothing and the log tells it."""
+    def failed_start(self) -> StopText | None:
+        """What kept it from its start page, if that is why it got nothing and the log says so."""
         if self.stop not in STOPPED_AT_START:
             return None
         with RunReader(self.folder) as reader:
@@ -102,7 +102,7 @@ class CrawlRun:
             return WITHOUT_CERTIFICATE
         if self.stop is StopReason.RATE_LIMITED and (pause := self.run.details(1).pause):
             return pause
-        return (self.failed_start or self.stop.words).next_step
+        return (self.failed_start or self.stop.text).next_step
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -111,12 +111,12 @@ class CrawlRun:
             return []
         with RunReader(self.folder) as reader:
             few_links = few_links_in(reader.connection)
-        no_page = NO_PAGE if self.gave_nothing and self.result.start_links is None else ""
+        no_page = NO_PAGE if self.found_nothing_at_start and self.result.start_links is None else ""
         return [sentence for sentence in (few_links, no_page) if sentence]
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it."""
-        # Where nothing is left to ask for, nothing is to be expected of asking.
+        # Where nothing is left to request, nothing more can be expected.
         estimate = None if self.stop is StopReason.FINISHED else self.estimate
         return {
             "stop": self.stop.name.lower(),
@@ -136,11 +136,11 @@ class CrawlRun:
         """Show on one line what it found and why it ended; the fields are many."""
         targets = format_count(self.summary.targets, "target")
         requests = format_count(self.summary.requests, "request")
-        words = self.failed_start or self.stop.words
+        words = self.failed_start or self.stop.text
         return f"<CrawlRun {str(self.folder)!r}: {targets} from {requests}; {words.brief}>"
 
     def _repr_html_(self) -> str:
-        words = self.failed_start or self.stop.words
+        words = self.failed_start or self.stop.text
         end = [*self.summary.counts(), ("files", f"{self.folder}/files"), ("report", self.report or "")]
         if self.next_step:
             end.append(("next", self.next_step))

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Unpack
 from coati.archive.archive import Archive
 from coati.assembly import stop_rule
 from coati.errors import ConfigError, UsageError
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.crawl_run import CrawlRun
 from coati.jobs.file_commands import CommandCounts, FileCommands, running_commands
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.options import CrawlOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_place, forget_failed_start
 from coati.live.event_files import events_logged, events_written
@@ -64,9 +64,9 @@ OnStart = Callable[[CrawlStart], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlCallbacks:
-    """Who is told what while a crawl goes on, and who may stop it; everything may be left out.
+    """Who is told what while a crawl runs, and who may stop it; everything may be left out.
 
-    ``on_commands`` hears at the end how many files wait for their command (``exec``).
+    ``on_commands`` gets at the end how many files wait for their command (``exec``).
     """
 
     on_start: OnStart | None = None
@@ -76,6 +76,7 @@ class CrawlCallbacks:
     stop: StopSignal | None = None
 
 
+@checked_arguments
 def crawl(
     start: PathText | Iterable[str] = (),
     *,
@@ -102,16 +103,17 @@ def crawl(
     def begin(begun: CrawlStart) -> None:
         view.early_stop, view.seconds_before = begun.early_stop, begun.seconds
 
-    with shown(view, quiet=not is_shown(show_progress)) as show:
+    with progress_shown(view, quiet=not is_shown(show_progress)) as show:
         callbacks = CrawlCallbacks(
             on_start=begin,
             on_progress=both(show, on_progress),
             on_event=both(view.on_event, on_event),
             stop=stop,
         )
-        return run_beside_loop(lambda: carry_out(place, callbacks), stop)
+        return run_with_own_loop(lambda: carry_out(place, callbacks), stop)
 
 
+@checked_arguments
 def preview(
     start: PathText | Iterable[str] = (),
     *,
@@ -123,7 +125,7 @@ def preview(
     With ``shortcuts`` "only", the lists of the site's software are read too: that is an `Inspection`.
     """
     place = crawl_place(start, run_file=run_file, **options)
-    return run_beside_loop(lambda: look_ahead(place), StopSignal())
+    return run_with_own_loop(lambda: look_ahead(place), StopSignal())
 
 
 def look_ahead(place: RunPlace) -> Preview | Inspection:
@@ -146,7 +148,7 @@ def crawl_place(
 ) -> RunPlace:
     """Find out what such a crawl would do, and where; nothing is written or fetched yet."""
     given = {} if run_file is None else read_run_file(Path(run_file))
-    given.update(read_values(plain_values(options)))
+    given.update(read_values(plain_values(options, CrawlOptions.__annotations__)))
     return find_place(texts_of("start", start), given)
 
 
@@ -159,7 +161,7 @@ def carry_out(place: RunPlace, callbacks: CrawlCallbacks) -> CrawlRun:
     early_stop = _early_stop(place)
     with running_commands(settings.exec, settings.exec_timeout) as commands:
         if commands is not None:
-            commands.make_up_for(place.folder)
+            commands.add_missed(place.folder)
         result = _crawl(place, callbacks, early_stop, commands)
         counts = _finish(commands, result, callbacks)
     report, problem = _report(place.folder)
@@ -211,7 +213,7 @@ def _crawl(
 
 
 def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     for plan in retry_plans(settings, resources):
@@ -224,7 +226,7 @@ def _drive(settings: RunSettings, resources: CrawlResources) -> CrawlResult:
 
 
 def _early_stop(place: RunPlace) -> StopWhenDry | None:
-    """Make the rule that ends a crawl that has run dry; that of a resumed run remembers what it has seen."""
+    """Make the rule that ends a dry crawl; in a resumed run it continues from what it has seen."""
     rule = stop_rule(place.settings.stop_when_dry)
     if rule is not None and place.resumed:
         with RunReader(place.folder) as reader:
@@ -275,7 +277,7 @@ def _archive(settings: RunSettings) -> Iterator[Archive | None]:
 
 
 def _report(folder: Path) -> tuple[Path | None, str]:
-    """Write the report; a crawl that went well is not lost because this does not."""
+    """Write the report; a failure here must not lose a crawl that went well."""
     try:
         return write_report(folder), ""
     except RunError as error:

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Unpack
 from coati.discovering.results import DatasetPage, Repository
 from coati.discovering.searching import Discovered
 from coati.discovering.searching import discover as search_live
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import DiscoverOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
 from coati.jobs.run_place import RunPlace, find_search_place, forget_failed_start
 from coati.jobs.runs import Run
-from coati.jobs.search_progress import SearchView, shown_search
+from coati.jobs.search_progress import SearchView, search_progress_shown
+from coati.live.progress import OnEvent
 from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
 from coati.runs.layout import holds_run
 from coati.settings.run_file import read_values
-from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopWords
+from coati.stop_reasons import ENGINE_TROUBLE, StopReason, StopText
 from coati.units import format_count
 
 if TYPE_CHECKING:
     from coati.discovering.searching import OnSearchProgress
-    from coati.live.progress import OnEvent
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,7 +46,7 @@ class DiscoveryRun:
     def __repr__(self) -> str:
         """Show on one line what it found and why it ended; the fields are many."""
         found = format_count(len(self.repositories), "repository", "repositories")
-        words = self.engine_trouble or self.stop.words
+        words = self.engine_trouble or self.stop.text
         return f"<DiscoveryRun {str(self.folder)!r}: {found}; {words.brief}>"
 
     @property
@@ -65,8 +65,8 @@ class DiscoveryRun:
         return self.found.result.stop
 
     @property
-    def engine_trouble(self) -> StopWords | None:
-        """What to tell about the search engine, where it ended the search before anything was found."""
+    def engine_trouble(self) -> StopText | None:
+        """What to say about the search engine, where it ended the search before anything was found."""
         return None if self.found.sites else ENGINE_TROUBLE.get(self.stop)
 
     @property
@@ -94,7 +94,7 @@ class DiscoveryRun:
         found, settings = self.found, self.place.settings
         return {
             "folder": str(self.folder),
-            "words": settings.words,
+            "topic": settings.topic,
             "strategy": settings.strategy,
             "stop": self.stop.name.lower(),
             "stop_reason": self.engine_trouble.brief if self.engine_trouble else self.stop.value,
@@ -121,11 +121,12 @@ class DiscoveryRun:
             }
             for each in self.repositories
         ]
-        return rows_table(f"Repositories on “{self.place.settings.words}”: {self.stop.value}", rows)
+        return rows_table(f"Repositories on “{self.place.settings.topic}”: {self.stop.value}", rows)
 
 
+@checked_arguments
 def discover(
-    words: PathText | Iterable[str] = (),
+    topic: PathText | Iterable[str] = (),
     *,
     on_progress: OnSearchProgress | None = None,
     on_event: OnEvent | None = None,
@@ -135,15 +136,17 @@ def discover(
 ) -> DiscoveryRun:
     """Find data repositories on a topic with search engines and links, and return the run.
 
-    ``words`` say what the data should be about, or name the folder of a search to resume. Other arguments are
-    the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress is
-    shown in notebooks, or where ``show_progress`` says so.
+    ``topic`` says what the data should be about, or names the folder of a search to resume. Other arguments
+    are the settings of ``coati discover`` (`coati.DiscoverOptions`); ``search`` names the engines. Progress
+    is shown in notebooks, or where ``show_progress`` says so.
     """
-    place = find_search_place(texts_of("words", words), read_values(plain_values(options)))
+    place = find_search_place(
+        texts_of("topic", topic), read_values(plain_values(options, DiscoverOptions.__annotations__))
+    )
     stop = stop or StopSignal()
-    with shown_search(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
+    with search_progress_shown(SearchView(place.settings.budget), quiet=not is_shown(show_progress)) as show:
         tell = both(show, on_progress)
-        return run_beside_loop(lambda: carry_out_search(place, tell, on_event, stop), stop)
+        return run_with_own_loop(lambda: carry_out_search(place, tell, on_event, stop), stop)
 
 
 def carry_out_search(

@@ -15,10 +15,12 @@ from coati.experiments.runner import SITES_FOLDER, Study, run_experiment
 from coati.experiments.sites import Places
 from coati.experiments.spec import read_experiment
 from coati.experiments.tables import Table, objects
-from coati.jobs.arguments import PathText, count_of, path_of, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of, texts_of
 from coati.jobs.generated_sites import GENERATORS
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress_of_steps
+from coati.jobs.stopping import unless_stopped
+from coati.live.stop_signal import StopSignal
 from coati.machine_errors import writing_to
 from coati.units import format_count
 
@@ -49,7 +51,7 @@ class ExperimentResults:
 
     @property
     def provenance(self) -> str:
-        """What the results owe to: commit, code, seeds, budget."""
+        """What the results were made with: commit, code, seeds, budget."""
         return provenance(self.study).strip()
 
     def _repr_html_(self) -> str:
@@ -60,6 +62,7 @@ class ExperimentResults:
         return "".join(shown)
 
 
+@checked_arguments
 def experiment(  # noqa: PLR0913 - one argument per option of the command
     file: PathText,
     *,
@@ -72,19 +75,26 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
     max_requests: int | None = None,
     parquet: bool = True,
     on_progress: OnProgress | None = None,
+    stop: StopSignal | None = None,
     show_progress: bool | None = None,
 ) -> ExperimentResults:
     """Run every strategy on every site with every seed, as FILE.toml says, and write the tables into ``out``.
 
     ``sites`` and ``strategies`` run a part; strategies that the file does not name, yours among them
     (``my_module:MyStrategy``), run beside it. ``on_progress`` gets what is done, how far it is, and how much
-    there is. Runs are made in ``jobs`` processes: one per core unless given, and 0 for none of its own.
+    there is. Once ``stop`` is set, the experiment ends after the next finished run and raises
+    `coati.jobs.stopping.StoppedError`; the same call resumes. Runs are made in ``jobs`` processes: one per
+    core unless given, and 0 for none of its own.
     """
-    if jobs is not None:
-        count_of("jobs", jobs, least=0)
+    workers = (os.cpu_count() or 1) if jobs is None else count_of("jobs", jobs, least=0)
+    seeds = None if seeds is None else count_of("seeds", seeds)
+    max_requests = None if max_requests is None else count_of("max_requests", max_requests)
     own_sites, own_strategies = texts_of("sites", sites), texts_of("strategies", strategies)
     described = read_experiment(path_of("file", file)).narrowed(
-        frozenset(own_sites), seeds, max_requests, frozenset(own_strategies)
+        frozenset(own_sites),
+        seeds,
+        max_requests,
+        frozenset(own_strategies),
     )
     if parquet:
         require_duckdb()
@@ -99,9 +109,8 @@ def experiment(  # noqa: PLR0913 - one argument per option of the command
         described, left_out = without_examples(described, places)
     elif described.part:
         described = with_examples_there(described, places)
-    workers = (os.cpu_count() or 1) if jobs is None else jobs
     with writing_to(folder):
-        with progress_of_steps(show_progress, on_progress) as told:
-            study = run_experiment(described, places, folder, workers, told)
+        with progress_of_steps(show_progress, on_progress) as report_progress:
+            study = run_experiment(described, places, folder, workers, unless_stopped(stop, report_progress))
         files = write_outputs(study, folder, parquet=parquet)
     return ExperimentResults(study, tuple(files), left_out)

@@ -1,4 +1,4 @@
-"""A command of the user's, run for one item after the other: without a shell, and with a time limit.
+"""A command of the user, run for one item after another: without a shell, and with a time limit.
 
 The command line is split into words once, before anything that a site says is put in their place. So a file
 name or an address is always one argument, whatever it holds.
@@ -17,18 +17,15 @@ import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, Self
 
 from coati.errors import ConfigError
 from coati.units import format_seconds
 from coati.web.invisible_characters import safe
 
-if TYPE_CHECKING:
-    from typing import Self
-
 _PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 
-# Of what a command says on stderr, the last line is told, and no more of it than this.
+# Of what a command says on stderr, the last line is reported, and no more of it than this.
 _TOLD_BYTES = 500
 
 
@@ -65,10 +62,10 @@ class ExternalCommand:
             raise ConfigError(f"exec: {{{unknown[0]}}} stands for nothing; there are {known}")
         return cls(words, seconds)
 
-    def run(self, values: Mapping[str, str], told: Mapping[str, object]) -> str:
+    def run(self, values: Mapping[str, str], payload: Mapping[str, object]) -> str:
         """Run it with these values in the place of their names; return what went wrong, else nothing.
 
-        The values are in its environment too (``COATI_FILE``), and ``told`` comes as JSON on its stdin.
+        The values are in its environment too (``COATI_FILE``), and ``payload`` comes as JSON on its stdin.
         """
         words = [_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in self.words]
         variables = {f"COATI_{name.upper()}": value for name, value in values.items()}
@@ -86,12 +83,12 @@ class ExternalCommand:
             except (OSError, ValueError) as error:
                 return f"it could not be started: {getattr(error, 'strerror', None) or error}"
             with process:
-                trouble = self._wait(process, json.dumps(told, ensure_ascii=False).encode())
+                trouble = self._wait(process, json.dumps(payload, ensure_ascii=False).encode())
             return f"{trouble}{_last_line(said)}" if trouble else ""
 
-    def _wait(self, process: subprocess.Popen[bytes], told: bytes) -> str:
+    def _wait(self, process: subprocess.Popen[bytes], payload: bytes) -> str:
         try:
-            process.communicate(told, timeout=self.seconds)
+            process.communicate(payload, timeout=self.seconds)
         except subprocess.TimeoutExpired:
             # With all that it has started.
             with suppress(ProcessLookupError, PermissionError):

@@ -16,21 +16,18 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.jobs.external_command import ExternalCommand
-from coati.live.progress import EventKind
+from coati.live.progress import Event, EventKind, OnEvent
 from coati.runs.durable import append_lines
 from coati.runs.layout import Layout, holds_run
 from coati.runs.reader import RunReader
 from coati.times import to_iso
 
-if TYPE_CHECKING:
-    from coati.live.progress import Event, OnEvent
-
 PLACEHOLDERS = ("file", "url", "type", "run")
 
-# Of what went wrong, this many are told.
+# Of what went wrong, this many are reported.
 _TOLD = 5
 
 _TAKEN = """
@@ -47,7 +44,7 @@ class _File(NamedTuple):
 
 
 class CommandCounts(NamedTuple):
-    """What came of the commands of a session; ``left`` are those that it did not come to."""
+    """What came of the commands of a session; ``left`` are those that did not run."""
 
     done: int
     failed: int
@@ -74,7 +71,7 @@ class FileCommands:
         self._thread = threading.Thread(target=self._work, name="coati-exec", daemon=True)
         self._thread.start()
 
-    def make_up_for(self, folder: Path) -> None:
+    def add_missed(self, folder: Path) -> None:
         """Take the files of a run, except those whose command ended well in an earlier session."""
         if not holds_run(folder):
             return
@@ -153,8 +150,8 @@ class FileCommands:
             "type": file.media_type if file.media_type[:1].isalnum() else "",
             "run": str(file.folder.absolute()),
         }
-        told = {**values, "size_bytes": file.size_bytes}
-        trouble = self._command.run(values, told) if path.is_file() else "the file is no longer there"
+        payload = {**values, "size_bytes": file.size_bytes}
+        trouble = self._command.run(values, payload) if path.is_file() else "the file is no longer there"
         if trouble:
             self._failed += 1
             if len(self._troubles) < _TOLD:
@@ -183,7 +180,7 @@ def _notes(folder: Path) -> Path:
 
 
 def _noted(folder: Path) -> Iterator[str]:
-    """Go through the files whose command ended well; half a line that a power cut left says nothing."""
+    """Go through the files whose command ended well; half a line, left by a power cut, is ignored."""
     path = _notes(folder)
     if not path.is_file():
         return

@@ -1,13 +1,15 @@
-"""Makes what experiments generate: sites (as archives), webs of many hosts or to search in, histories."""
+"""Generates what experiments need: sites (as archives), webs of many hosts or to search in, histories."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.archive.archive import Archive
 from coati.archive.record import ArchiveMeta
 from coati.errors import unknown_name
+from coati.experiments.site_specs import GeneratedSite, GeneratedWeb, SearchedTopic, SitesTogether
 from coati.experiments.sites import Generators, History
+from coati.testing.data_web import DataWeb
 from coati.testing.generator import generate_site
 from coati.testing.host_web import HostWeb
 from coati.testing.page_histories import HistoryParameters, generate_history
@@ -16,12 +18,6 @@ from coati.testing.paper_topics import topic_web
 from coati.testing.rich_and_poor import RichOrPoorSite
 from coati.testing.web_parameters import WebParameters
 from coati.web.media import PRESETS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.experiments.site_specs import GeneratedSite, GeneratedWeb, SearchedTopic, SitesTogether
-    from coati.testing.data_web import DataWeb
 
 # The papers whose data a web can be like.
 _WEBS = ("cikm2014",)

@@ -1,27 +1,29 @@
 """Which software a site runs and what it lists, in a few requests: what `coati inspect` shows.
 
-The start page, robots.txt, the API of the software that the start page shows, and some sitemaps are asked
-for, politely and under the rules of a crawl, and nothing else.
+The start page, robots.txt, the API of the software that the start page shows, and some sitemaps are
+requested, politely and under the rules of a crawl, and nothing else.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.assembly import build_shortcuts
 from coati.budget import Budget
-from coati.errors import ConfigError, UsageError
+from coati.errors import ConfigError
+from coati.jobs.arguments import checked_arguments
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.options import InspectOptions, plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.start_answers import StartAnswers, exit_code_of
 from coati.jobs.starts_only import not_requested
 from coati.live.stop_signal import StopSignal
-from coati.model import Failure, LinkList, Page, Refused
+from coati.model import Failure, Link, LinkList, Outcome, Page, PageLinks, Refused, Request, Settlement
 from coati.readers.listed import is_api, names_list
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.credentials import header_of_address
@@ -34,15 +36,10 @@ from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
 from coati.web.urls import extension_of, normalise, with_scheme
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from coati.model import Link, Outcome, PageLinks, Request, Settlement
-
 FEW_REQUESTS = 12
-"""What an inspection may ask for unless it is told otherwise."""
+"""How many requests an inspection may make by default."""
 
-# What a dry run may ask for: enough for a portal of five thousand data sets.
+# How many requests a dry run may make: enough for a portal of five thousand data sets.
 _INVENTORY_REQUESTS = 60
 _MOST_SITEMAPS = 3
 # The format that an API tells, behind the title: "Taxes (CSV)".
@@ -57,12 +54,12 @@ class ListShown:
     """One list of files: where it comes from, and what was read of it.
 
     ``name`` is the beginning of its tag paths (``wordpress > application``), or ``sitemap``. ``more`` says
-    that it goes on behind what was read.
+    that the list continues behind what was read.
     """
 
     name: str
     address: str
-    answer: str = "not asked for"
+    answer: str = "not requested"
     pages: int = 0
     links: int = 0
     wanted: int = 0
@@ -86,7 +83,7 @@ class Inspection:
 
     @property
     def command(self) -> str:
-        """The command that makes most of it."""
+        """The command to run next."""
         found = {shown.name for shown in self.lists if shown.wanted}
         if any(name != "sitemap" for name in found):
             return f"coati crawl {self.url}"
@@ -124,16 +121,15 @@ class Inspection:
         return pairs_table(self.final_url, pairs)
 
 
+@checked_arguments
 def inspect(url: str, **options: Unpack[InspectOptions]) -> Inspection:
     """Find out which software a site runs and what it lists, with a dozen requests.
 
     Other arguments are the settings of ``coati inspect`` (`coati.InspectOptions`). Raises
     `coati.errors.CoatiError` for wrong arguments; a site that fails is a result, not an error.
     """
-    if not isinstance(url, str):
-        raise UsageError(f"url: {url!r} is not a text; give one URL")
-    settings = with_values(RunSettings(), read_values(plain_values(options)))
-    return run_beside_loop(lambda: inspect_site(url, settings), StopSignal())
+    settings = with_values(RunSettings(), read_values(plain_values(options, InspectOptions.__annotations__)))
+    return run_with_own_loop(lambda: inspect_site(url, settings), StopSignal())
 
 
 def list_only(settings: RunSettings) -> Inspection:
@@ -146,20 +142,20 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
     """Inspect a site's start page and lists, with at most ``max_requests`` requests."""
     start = normalise(with_scheme(url))
     if start is None:
-        raise ConfigError(f"{url!r} is not a web address: give one like https://www.example.org/")
+        raise ConfigError(f"{url!r} is not a URL: give one like https://www.example.org/")
     settings = replace(settings, urls=(start,))
     header = header_of_address(url)
     if header is not None:
         settings = replace(settings, header=(*settings.header, header))
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl
 
-    asked = replace(settings, sitemaps=True)
+    with_lists = replace(settings, sitemaps=True)
     answers = StartAnswers()
-    plan = crawl_plan(asked, CrawlResources(on_fetched=answers.take))
+    plan = crawl_plan(with_lists, CrawlResources(on_fetched=answers.take))
     mode = "only" if settings.shortcuts == "only" else "auto"
     shortcuts = build_shortcuts(mode, profiles=settings.profile)
-    strategy = _ListsOnly(asked.start_urls)
+    strategy = _ListsOnly(with_lists.start_urls)
     budget = Budget(max_requests=settings.max_requests or FEW_REQUESTS)
     result = crawl(
         replace(
@@ -187,7 +183,7 @@ def inspect_site(url: str, settings: RunSettings) -> Inspection:
 
 
 class _ListsOnly(FrontierStrategy):
-    """Asks for the start URLs, and for what they and further lists name as lists."""
+    """Requests the start URLs, and what they and further lists name as lists."""
 
     def __init__(self, start_urls: Sequence[str]) -> None:
         super().__init__(start_urls, Fifo())
@@ -273,7 +269,7 @@ def _answer(outcome: Outcome | None) -> str:
 
 
 def type_of(link: Link) -> str:
-    """Return the type of a listed file, as an extension: the one of its address, or what its list tells.
+    """Return the type of a listed file, as an extension: the one of its URL, or the one that its list names.
 
     >>> from coati.model import Link
     >>> type_of(Link("http://a.test/x?id=1", ("ckan", "resource", "url"), "Taxes", "Taxes (CSV)"))
@@ -282,6 +278,6 @@ def type_of(link: Link) -> str:
     extension = extension_of(link.url)
     if extension:
         return extension
-    told = _FORM.search(link.context)
-    word = told[1].lower().rpartition("/")[2] if told else ""
+    media_type = _FORM.search(link.context)
+    word = media_type[1].lower().rpartition("/")[2] if media_type else ""
     return word if _WORD.match(word) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,13 @@ from coati.discovering.start_models import (
     train,
 )
 from coati.errors import ConfigError
+from coati.jobs.arguments import PathText, checked_arguments, count_of, number_of, texts_of
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
 from coati.settings.start_model_file import write_start_model
 from coati.version import __version__
 
-Examples = str | Path | Sequence[str | Path]
+Examples = PathText | Iterable[PathText]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class LearntModel:
         return rows_table(f"{self.words:,} words in {self.file}", self.rows())
 
 
+@checked_arguments
 def learn_pages(  # noqa: PLR0913 - one argument per option of the command
     data: Examples,
     other: Examples,
@@ -59,14 +61,17 @@ def learn_pages(  # noqa: PLR0913 - one argument per option of the command
     Examples are archives, folders of .html or .txt files, or files with one JSON object per line.
     ``hold_back`` is the share of the hosts of ``data`` that is used for measuring and not for training.
     """
-    yes = _read(data, most_per_host, is_data=True)
+    most_per_host, hold_back = count_of("most_per_host", most_per_host), number_of("hold_back", hold_back)
+    examples = {"data": data, "other": other, "test_data": test_data, "test_other": test_other}
+    places = {name: texts_of(name, given) for name, given in examples.items()}
+    yes = _read(places["data"], most_per_host, is_data=True)
     kept = [example for example in yes if is_held_back(example.host, hold_back)]
     trained = [example for example in yes if not is_held_back(example.host, hold_back)]
-    model = train([*trained, *_read(other, most_per_host, is_data=False)])
-    no = _read(test_other, most_per_host, is_data=False)
+    model = train([*trained, *_read(places["other"], most_per_host, is_data=False)])
+    no = _read(places["test_other"], most_per_host, is_data=False)
     measured = {
         "held back of --data": measure_model(model, [*kept, *no]),
-        "--test-data": measure_model(model, [*_read(test_data, most_per_host, is_data=True), *no]),
+        "--test-data": measure_model(model, [*_read(places["test_data"], most_per_host, is_data=True), *no]),
     }
     measured = {name: quality for name, quality in measured.items() if quality.positives}
     provenance = {
@@ -83,11 +88,10 @@ def learn_pages(  # noqa: PLR0913 - one argument per option of the command
     return LearntModel(Path(out), len(model.words), model.pages, measured)
 
 
-def _read(places: Examples, most_per_host: int, *, is_data: bool) -> list[LabelledText]:
-    given = (places,) if isinstance(places, str | Path) else places
+def _read(places: Sequence[str], most_per_host: int, *, is_data: bool) -> list[LabelledText]:
     return [
         example
-        for place in given
+        for place in places
         for example in read_labelled_texts(Path(place), is_data=is_data, most_per_host=most_per_host)
     ]
 

@@ -6,28 +6,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from coati.budget import Budget
 from coati.jobs.notebook import Bar, notebook_bar
 from coati.jobs.progress_bar import LINE_SECONDS
 from coati.live.event_lines import event_line
 from coati.live.progress import Event, EventKind, Progress
 from coati.stop_reasons import StopReason
+from coati.strategies.stopping.stop_when_dry import StopWhenDry
 from coati.units import format_bytes, format_count, format_seconds
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from coati.budget import Budget
-    from coati.strategies.stopping.stop_when_dry import StopWhenDry
 
 _DRAWS_PER_SECOND = 4
 _BAR_WIDTH = 30
@@ -45,7 +40,7 @@ INTERRUPTING = "Stopping: finishing and saving requests in flight. Press Ctrl-C 
 
 @dataclass(slots=True)
 class CrawlView:
-    """What is known about a crawl that goes on; drivers tell it, and it says it in words.
+    """What is known about a running crawl; drivers report to it, and it puts that in words.
 
     ``seconds_before`` is the time that the run took before the driver began.
     """
@@ -66,7 +61,7 @@ class CrawlView:
         self._told_at = self.clock()
 
     def on_event(self, event: Event) -> None:
-        """Take notice of the end, and tell what happened to who wants to know it all."""
+        """Take note of the event, and print it for verbose output."""
         if event.what is EventKind.STOPPING:
             self.stopping = StopReason(str(event.data["reason"]))
         if self.say is not None and (line := event_line(event)):
@@ -170,7 +165,9 @@ def shortened_path(path: str, width: int) -> str:
 
 
 @contextmanager
-def shown(view: CrawlView, *, quiet: bool, verbose: bool = False) -> Iterator[Callable[[Progress], None]]:
+def progress_shown(
+    view: CrawlView, *, quiet: bool, verbose: bool = False
+) -> Iterator[Callable[[Progress], None]]:
     """Show a view for the length of a block; return what the driver calls with its progress."""
     console = Console(stderr=True, highlight=False)
     if verbose:

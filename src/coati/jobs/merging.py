@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from coati.archive.exports.new_file import new_file
 from coati.errors import UsageError
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, texts_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress
 from coati.jobs.run_summary import RunSummary
@@ -138,6 +138,7 @@ class Merged(NamedTuple):
         return rows_table(f"Runs in {self.file}", [site._asdict() for site in self.sites])
 
 
+@checked_arguments
 def merge(
     runs: PathText | Iterable[PathText],
     out: str | Path,
@@ -164,9 +165,9 @@ def merge(
         partial.unlink(missing_ok=True)
         with (
             closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as database,
-            progress("Merging", show_progress, on_progress) as told,
+            progress("Merging", show_progress, on_progress) as report_progress,
         ):
-            sites = _write(database, named, Path(out), told)
+            sites = _write(database, named, Path(out), report_progress)
         sync_file(partial)
     return Merged(Path(out), sites)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TypedDict
+
+from coati.errors import ConfigError, unknown_name
 
 
 class RequestOptions(TypedDict, total=False):
@@ -95,8 +97,25 @@ class InspectOptions(TypedDict, total=False):
     limits: Mapping[str, object]
 
 
-def plain_values(options: Mapping[str, object]) -> dict[str, object]:
-    """Return options as run files have them: paths as text, times in seconds."""
+# What the command has as an option, a function of its own does.
+_FUNCTIONS = {"dry_run": "coati.preview", "from_file": "coati.crawl_each"}
+
+
+def plain_values(options: Mapping[str, object], known: Iterable[str]) -> dict[str, object]:
+    """Return options as run files have them: paths as text, times in seconds.
+
+    Raises `ConfigError` for one that is not ``known``, the options of another command among them.
+
+    >>> plain_values({"delays": 1}, InspectOptions.__annotations__)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    coati.errors.ConfigError: unknown option 'delays'; did you mean 'delay'? Known: contact, ...
+    """
+    known = set(known)
+    for name in options:
+        if name in _FUNCTIONS:
+            raise ConfigError(f"{name}: call {_FUNCTIONS[name]} instead")
+        if name not in known:
+            raise unknown_name("option", name, known)
     return {name: _plain(value) for name, value in options.items()}
 
 

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from protego import Protego
 
 from coati.jobs.crawl_run import NO_LINKS
 from coati.jobs.notebook_tables import pairs_table
+from coati.jobs.run_place import RunPlace
 from coati.jobs.start_answers import StartAnswer, StartAnswers, exit_code_of
 from coati.jobs.starts_only import crawl_starts_only, not_requested
 from coati.live.outcomes import FetchResult
+from coati.live.plan import CrawlResult
 from coati.live.robots import MAX_RULES_BYTES
-from coati.model import Deferred, Failure, Page, Refused, Target
+from coati.model import Deferred, Failure, Link, Page, Refused, Target
 from coati.readers.robots import named_sitemaps, robots_url
 from coati.runs.skip_reasons import SkipReason
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.live_settings import live_settings
+from coati.settings.run_settings import RunSettings
 from coati.strategies.sb.path_groups import PathGroups
 from coati.strategies.sb.tag_path_vectors import TagPathSpace
 from coati.strategies.sb.tag_paths import TagPathSettings
+from coati.units import format_bytes, format_count
 from coati.web.media import essence
 from coati.web.urls import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from coati.jobs.run_place import RunPlace
-    from coati.live.plan import CrawlResult
-    from coati.model import Link
-    from coati.settings.run_settings import RunSettings
 
 _EXAMPLES = 3
 
@@ -100,7 +96,7 @@ def preview_place(place: RunPlace) -> Preview:
 
 def _look(settings: RunSettings, urls: Sequence[str], answers: StartAnswers) -> CrawlResult:
     plan = crawl_plan(settings, CrawlResources(on_fetched=answers.take))
-    # Whoever asks for a preview wants to know now that nobody answers.
+    # A preview is to say at once that nobody answers.
     return crawl_starts_only(replace(plan, defers=False, finishes=False), urls)
 
 
@@ -202,7 +198,7 @@ def _robots_described(result: FetchResult, text: str) -> str:
     if outcome.status >= 300:  # noqa: PLR2004 - HTTP success
         return f"none (status {outcome.status})"
     rules = sum(line.strip().lower().startswith(("disallow:", "allow:")) for line in text.splitlines())
-    return f"read; {rules} {'rule' if rules == 1 else 'rules'}"
+    return f"read; {format_count(rules, 'rule')}"
 
 
 def _media_type(reading: FetchResult) -> str:
@@ -215,9 +211,9 @@ def _described(start: StartAnswer) -> str:
         return f"not fetched ({outcome.reason})"
     if isinstance(outcome, Failure | Deferred):
         return outcome.reason
-    kind = "a page" if isinstance(outcome, Page) else "no page"
-    hops = f", after {start.hops} {'redirect' if start.hops == 1 else 'redirects'}" if start.hops else ""
-    return f"{kind}, status {outcome.status}, {outcome.size_bytes:,} bytes{hops}"
+    kind = "a page" if isinstance(outcome, Page) else "not a page"
+    hops = f", after {format_count(start.hops, 'redirect')}" if start.hops else ""
+    return f"{kind}, status {outcome.status}, {format_bytes(outcome.size_bytes)}{hops}"
 
 
 def _exit_code(start: StartAnswer) -> int:

@@ -15,6 +15,8 @@ from coati.web.invisible_characters import safe
 # A terminal is drawn a few times per second; a log gets a line when there is news worth one.
 _DRAW_SECONDS = 0.1
 LINE_SECONDS = 5.0
+# The callbacks of many sites together are told no more often than those of a crawl.
+PROGRESS_SECONDS = 0.5
 
 P = ParamSpec("P")
 

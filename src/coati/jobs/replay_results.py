@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coati.errors import unknown_name
 from coati.experiments.quantiles import quantile
+from coati.jobs.arguments import checked_arguments
 from coati.jobs.notebook_tables import rows_table
 from coati.machine_errors import writing_to
 from coati.replaying.charts import draw_coverage, draw_curves
@@ -17,8 +19,6 @@ from coati.runs.durable import write_json_lines
 from coati.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from coati.experiments.site_runs import OnRun
     from coati.replaying.comparison import MeasuredRun
     from coati.replaying.watch_replay import WatchRun
@@ -49,8 +49,48 @@ class ReplaySpread:
         return cls(quantile(ordered, 0.5), quantile(ordered, 0.25), quantile(ordered, 0.75))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ReplayResults:
+class _Results:
+    """What results of crawls and of watches have in common."""
+
+    site: str
+    runs: Sequence[MeasuredRun | WatchRun]
+
+    def __repr__(self) -> str:
+        """Show on one line what was run; the traces are long."""
+        runs = format_count(len(self.runs), "run")
+        return f"<{type(self).__name__} on {self.site!r}: {runs} of {', '.join(self.strategies())}>"
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return one flat object per run; None where a measure is not defined."""
+        return [run.row() for run in self.runs]
+
+    def strategies(self) -> list[str]:
+        """List the strategies that were run, in order."""
+        return list(dict.fromkeys(run.strategy for run in self.runs))
+
+    def _values(self, strategy: str, measure: str) -> list[float | None]:
+        """Return what each run of a strategy measured; raises for names that there are not."""
+        if strategy not in self.strategies():
+            raise unknown_name("strategy of these runs", strategy, self.strategies())
+        own = [row for row in self.rows() if row["strategy"] == strategy]
+        # The others say what was run.
+        words = {"seed"} | {name for row in own for name, value in row.items() if isinstance(value, str)}
+        if measure not in own[0].keys() - words:
+            raise unknown_name("measure", measure, own[0].keys() - words)
+        return [None if row[measure] is None else float(str(row[measure])) for row in own]
+
+    @contextmanager
+    def _written(self, folder: str | Path) -> Iterator[Path]:
+        """Write ``results.jsonl`` into a folder, and let more be written there."""
+        folder = Path(folder)
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json_lines(folder / "results.jsonl", self.rows())
+            yield folder
+
+
+@dataclass(frozen=True, repr=False)
+class ReplayResults(_Results):
     """What `coati.replay` returns for strategies that crawl: every run with its trace and measures.
 
     ``remarks`` name pages that the archive no longer gives whole: the measures leave out what they led to.
@@ -62,90 +102,50 @@ class ReplayResults:
     runs: tuple[MeasuredRun, ...]
     remarks: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        """Show on one line what was run; the traces are long."""
-        runs = format_count(len(self.runs), "run")
-        return f"<ReplayResults on {self.site!r}: {runs} of {', '.join(self.strategies())}>"
-
-    def rows(self) -> list[dict[str, object]]:
-        """Return one flat object per run; None where a measure is not defined."""
-        return [run.row() for run in self.runs]
-
+    @checked_arguments
     def spread(self, strategy: str, measure: str) -> ReplaySpread:
         """Return the median of a measure over seeds, and its quartiles."""
         # A run that never got there counts as the worst there is, so that the median stays honest.
         worst = -math.inf if measure == "gap_closed" else math.inf
-        found = _values(self.rows(), strategy, measure)
+        found = self._values(strategy, measure)
         return ReplaySpread.of([worst if value is None else value for value in found])
 
-    def strategies(self) -> list[str]:
-        """List the strategies that were run, in order."""
-        return list(dict.fromkeys(run.strategy for run in self.runs))
-
+    @checked_arguments
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, a trace per run (CSV), and the curves as PNG and SVG."""
-        folder = Path(folder)
-        with writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json_lines(folder / "results.jsonl", self.rows())
+        with self._written(folder) as place:
             for run in self.runs:
                 seed = "" if run.seed is None else f"-seed{run.seed}"
-                run.run.trace.write_csv(folder / f"{run.strategy}{seed}.csv")
+                run.run.trace.write_csv(place / f"{run.strategy}{seed}.csv")
             for form in ("png", "svg"):
-                draw_curves(self.runs, folder / f"curves.{form}")
+                draw_curves(self.runs, place / f"curves.{form}")
 
     def _repr_html_(self) -> str:
         shown = ("strategy", "seed", "requests", "targets", "requests_to_90_pct", "auc", "auc_ratio", "stop")
         return rows_table(self.site, [{name: row[name] for name in shown} for row in self.rows()])
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class WatchReplayResults:
+@dataclass(frozen=True, repr=False)
+class WatchReplayResults(_Results):
     """What `coati.replay` returns for strategies that watch pages: every run with its measures, in order."""
 
     site: str
     runs: tuple[WatchRun, ...]
 
-    def __repr__(self) -> str:
-        """Show on one line what was run."""
-        runs = format_count(len(self.runs), "run")
-        return f"<WatchReplayResults on {self.site!r}: {runs} of {', '.join(self.strategies())}>"
-
-    def rows(self) -> list[dict[str, object]]:
-        """Return one flat object per run; None where a measure is not defined."""
-        return [run.row() for run in self.runs]
-
+    @checked_arguments
     def spread(self, strategy: str, measure: str) -> ReplaySpread:
         """Return the median of a measure over the seeds that have it, and its quartiles."""
-        found = _values(self.rows(), strategy, measure)
-        return ReplaySpread.of([value for value in found if value is not None])
+        return ReplaySpread.of([value for value in self._values(strategy, measure) if value is not None])
 
-    def strategies(self) -> list[str]:
-        """List the strategies that were run, in order."""
-        return list(dict.fromkeys(run.strategy for run in self.runs))
-
+    @checked_arguments
     def write(self, folder: str | Path) -> None:
         """Write ``results.jsonl``, and coverage over time as PNG and SVG."""
-        folder = Path(folder)
-        with writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json_lines(folder / "results.jsonl", self.rows())
+        with self._written(folder) as place:
             for form in ("png", "svg"):
-                draw_coverage(self.runs, folder / f"coverage.{form}", self.site)
+                draw_coverage(self.runs, place / f"coverage.{form}", self.site)
 
     def _repr_html_(self) -> str:
         return rows_table(self.site, self.rows())
-
-
-def _values(rows: Sequence[Mapping[str, object]], strategy: str, measure: str) -> list[float | None]:
-    """Return what each run of a strategy measured; raises for names that there are not."""
-    names = list(dict.fromkeys(str(row["strategy"]) for row in rows))
-    if strategy not in names:
-        raise unknown_name("strategy of these runs", strategy, names)
-    own = [row for row in rows if row["strategy"] == strategy]
-    if not all(measure in row for row in own):
-        raise unknown_name("measure", measure, own[0])
-    return [None if row[measure] is None else float(str(row[measure])) for row in own]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.assembly import (
@@ -21,25 +20,35 @@ from coati.assembly import (
 from coati.budget import Budget
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.experiments.site_runs import OnRun, SiteRunOptions, compare_on_site, seeds_for
-from coati.jobs.arguments import PathText, count_of, path_of, text_of, texts_of
+from coati.jobs.arguments import (
+    PathText,
+    Seconds,
+    bytes_of,
+    checked_arguments,
+    count_of,
+    number_of,
+    path_of,
+    seconds_of,
+    text_of,
+    texts_of,
+)
 from coati.jobs.own_code import require_current
 from coati.jobs.progress_bar import progress_of_steps
 from coati.jobs.replay_results import ReplayCallbacks, ReplayResults, WatchReplayResults
 from coati.jobs.replaying_watches import WatchReplayPlan, are_watches, replay_watches
+from coati.jobs.stopping import unless_stopped
+from coati.live.stop_signal import StopSignal
+from coati.replaying.comparison import MeasuredRun
 from coati.replaying.example_pages import example_pages, join_examples
 from coati.replaying.measures import SiteTotals
 from coati.replaying.site import ReplaySite
+from coati.replaying.watch_replay import WatchRun
+from coati.strategies.tres.tres import TresExamples
 from coati.times import parse_moment, to_iso
-from coati.units import parse_bytes, parse_seconds
 from coati.web.likely_extensions import likely_extensions
 from coati.web.markup.goals import all_of
 from coati.web.media import parse_types
 from coati.web.rules import Scope
-
-if TYPE_CHECKING:
-    from coati.replaying.comparison import MeasuredRun
-    from coati.replaying.watch_replay import WatchRun
-    from coati.strategies.tres.tres import TresExamples
 
 DEFAULT_STRATEGIES = ("scent", "sb-classifier", "bfs", "clairvoyant")
 
@@ -80,6 +89,7 @@ class ReplayPlan:
         return [(name, seed) for name in dict.fromkeys(names) for seed in seeds_for(name, seeds)]
 
 
+@checked_arguments
 def replay(  # noqa: PLR0913 - one argument per option of the command
     archive: PathText,
     strategies: str | Iterable[str] = DEFAULT_STRATEGIES,
@@ -91,7 +101,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     as_of: str | float | None = None,
     max_requests: int | None = None,
     max_bytes: int | str | None = None,
-    max_time: float | str | None = None,
+    max_time: Seconds | None = None,
     max_targets: int | None = None,
     early_stop: str = "off",
     examples: PathText | Iterable[PathText] = (),
@@ -100,7 +110,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     shortcuts: str = "off",
     per_cycle: int | None = None,
     per_site: int | None = None,
-    every: float | str | None = None,
+    every: Seconds | None = None,
     relevant: str = "",
     cold: bool = False,
     link_cache: bool = True,
@@ -109,6 +119,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     on_progress: Callable[[str, int, int], None] | None = None,
     on_run: OnRun | None = None,
     on_result: Callable[[MeasuredRun | WatchRun], None] | None = None,
+    stop: StopSignal | None = None,
     show_progress: bool | None = None,
 ) -> ReplayResults | WatchReplayResults:
     """Run strategies over an archived site, and return their measures; nothing is fetched.
@@ -120,9 +131,9 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     them are offered the APIs whose answers the archive holds; with "only", nothing else is followed. The
     results are written to the folder ``out``, if there is one.
 
-    ``on_ready`` hears in words what is replayed, ``on_progress`` which step is done, how far it is and of how
+    ``on_ready`` gets in words what is replayed, ``on_progress`` which step is done, how far it is and of how
     much, ``on_run`` the strategy of a crawl, its seed, and its requests and targets so far, and ``on_result``
-    gets each finished run.
+    gets each finished run. With ``stop``, it raises `coati.jobs.stopping.StoppedError` once that is set.
     """
     names = texts_of("strategies", strategies)
     if scope not in set(Scope):
@@ -130,14 +141,14 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     plan = ReplayPlan(
         strategies=[name for each in names for name in each.split(",")],
         seeds=count_of("seeds", seeds),
-        seed=seed,
+        seed=count_of("seed", seed, least=0),
         types=None if types is None else text_of("types", types),
         start_urls=texts_of("start_url", start_url),
-        as_of=parse_moment(as_of, end_of_day=True) if isinstance(as_of, str) else as_of,
+        as_of=None if as_of is None else _moment("as_of", as_of),
         budget=Budget(
             None if max_requests is None else count_of("max_requests", max_requests),
-            parse_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes,
-            parse_seconds(max_time) if isinstance(max_time, str) else max_time,
+            None if max_bytes is None else bytes_of("max_bytes", max_bytes),
+            None if max_time is None else seconds_of("max_time", max_time),
             None if max_targets is None else count_of("max_targets", max_targets),
         ),
         early_stop=text_of("early_stop", early_stop),
@@ -154,7 +165,7 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
         start_urls=plan.start_urls,
         per_cycle=None if per_cycle is None else count_of("per_cycle", per_cycle),
         per_site=None if per_site is None else count_of("per_site", per_site),
-        every=parse_seconds(every) if isinstance(every, str) else every,
+        every=None if every is None else seconds_of("every", every),
         relevant=relevant,
         cold=cold,
         link_cache=link_cache,
@@ -165,16 +176,22 @@ def replay(  # noqa: PLR0913 - one argument per option of the command
     if folder is not None:
         _make_folder(folder)
     with progress_of_steps(show_progress, on_progress) as step:
-        told = ReplayCallbacks(
+        callbacks = ReplayCallbacks(
             on_ready=on_ready or (lambda _words: None),
-            on_progress=step,
+            on_progress=unless_stopped(stop, step),
             on_run=on_run,
-            on_result=on_result or (lambda _run: None),
+            on_result=unless_stopped(stop, on_result or (lambda _run: None)),
         )
-        results = replay_watches(place, watching, told) if watches else _replay_crawls(place, plan, told)
+        results = (
+            replay_watches(place, watching, callbacks) if watches else _replay_crawls(place, plan, callbacks)
+        )
     if folder is not None:
         results.write(folder)
     return results
+
+
+def _moment(name: str, value: str | float) -> float:
+    return parse_moment(value, end_of_day=True) if isinstance(value, str) else number_of(name, value)
 
 
 # Options that both kinds of strategies have.
@@ -204,18 +221,18 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(f"--out {folder}: the folder cannot be created ({error.strerror})") from error
 
 
-def _replay_crawls(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> ReplayResults:
+def _replay_crawls(archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks) -> ReplayResults:
     wanted = plan.wanted()
-    with _site(archive, plan, told) as (opened, site):
+    with _site(archive, plan, callbacks) as (opened, site):
         starts = " and ".join(site.start_urls)
-        told.on_ready(f"{site.name}: starts at {starts}; targets are {site.definition}")
+        callbacks.on_ready(f"{site.name}: starts at {starts}; targets are {site.definition}")
         urls = SiteTotals.of(site.truth).urls
 
         def tell(name: str, seed: int | None, requests: int, targets: int) -> None:
             label = name if seed is None else f"{name} seed {seed}"
-            told.on_progress(f"{label}: {targets} targets", requests, urls)
-            if told.on_run is not None:
-                told.on_run(name, seed, requests, targets)
+            callbacks.on_progress(f"{label}: {targets} targets", requests, urls)
+            if callbacks.on_run is not None:
+                callbacks.on_run(name, seed, requests, targets)
 
         types = None if plan.types is None else parse_types(plan.types)
         options = SiteRunOptions(
@@ -230,14 +247,16 @@ def _replay_crawls(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Re
         runs = []
         for run in compare_on_site(site, wanted, options):
             runs.append(run)
-            told.on_result(run)
+            callbacks.on_result(run)
         return ReplayResults(
             site.name, str(site.definition), tuple(site.start_urls), tuple(runs), tuple(site.remarks.values())
         )
 
 
 @contextmanager
-def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tuple[Archive, ReplaySite]]:
+def _site(
+    archive: Path, plan: ReplayPlan, callbacks: ReplayCallbacks
+) -> Iterator[tuple[Archive, ReplaySite]]:
     with Archive.open(archive) as opened:
         span = opened.span()
         if plan.as_of is not None and (span is None or plan.as_of < span[0]):
@@ -251,7 +270,7 @@ def _site(archive: Path, plan: ReplayPlan, told: ReplayCallbacks) -> Iterator[tu
                 types=None if plan.types is None else parse_types(plan.types),
                 as_of=plan.as_of,
                 use_link_cache=plan.link_cache,
-                progress=lambda *far: told.on_progress("extracting links", *far),
+                progress=lambda *step: callbacks.on_progress("extracting links", *step),
                 goal=all_of(tuple(build_goal(text) for text in plan.goal)) if plan.goal else None,
                 scope=Scope(plan.scope),
                 shortcuts=build_shortcuts(plan.shortcuts),

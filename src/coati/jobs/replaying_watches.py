@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.archive.archive import Archive
 from coati.archive.watched_pages import pages_to_watch
 from coati.assembly import Need, StrategySettings, build_strategy, strategy_row
 from coati.errors import ConfigError, UsageError
-from coati.jobs.replay_results import WatchReplayResults
+from coati.jobs.replay_results import ReplayCallbacks, WatchReplayResults
 from coati.replaying.site import ReplaySite
 from coati.replaying.watch_replay import WatchStudy, WatchTruth, snapshot_times
 from coati.settings.relevance_model import relevance_model
 from coati.strategies.revisits.relevance import parse_relevance
 from coati.strategies.revisits.watch import WatchSettings
 from coati.web.likely_extensions import likely_extensions
-
-if TYPE_CHECKING:
-    from coati.jobs.replay_results import ReplayCallbacks
 
 _MOST_CYCLES = 100_000
 _PER_CYCLE = 50
@@ -54,7 +50,7 @@ def are_watches(wanted: Sequence[tuple[str, int | None]]) -> bool:
     return watch == {True}
 
 
-def replay_watches(archive: Path, plan: WatchReplayPlan, told: ReplayCallbacks) -> WatchReplayResults:
+def replay_watches(archive: Path, plan: WatchReplayPlan, callbacks: ReplayCallbacks) -> WatchReplayResults:
     """Carry a replay of watches out."""
     per_cycle = plan.per_cycle or _PER_CYCLE
     with Archive.open(archive) as opened:
@@ -73,11 +69,15 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: ReplayCallbacks) 
             opened,
             start_urls=urls,
             use_link_cache=plan.link_cache,
-            progress=lambda *far: told.on_progress("extracting links", *far),
+            progress=lambda *step: callbacks.on_progress("extracting links", *step),
         )
-        told.on_ready(f"{site.name}: {len(site.start_urls):,} pages, {len(moments):,} cycles")
+        callbacks.on_ready(f"{site.name}: {len(site.start_urls):,} pages, {len(moments):,} cycles")
         truth = WatchTruth(
-            site, site.start_urls, moments, relevant, lambda *far: told.on_progress("what is new", *far)
+            site,
+            site.start_urls,
+            moments,
+            relevant,
+            lambda *step: callbacks.on_progress("what is new", *step),
         )
         study = WatchStudy(site, truth, moments, plan.relevant)
         total = per_cycle * len(moments)
@@ -85,11 +85,11 @@ def replay_watches(archive: Path, plan: WatchReplayPlan, told: ReplayCallbacks) 
         for name, seed in plan.wanted:
             strategy = build_strategy(name, site.start_urls, seed or 0, settings=settings, page_truth=truth)
 
-            def far(done: int, _: int, name: str = name) -> None:
-                told.on_progress(name, done, total)
+            def report_run(done: int, _: int, name: str = name) -> None:
+                callbacks.on_progress(name, done, total)
 
-            runs.append(replace(study.run(name, seed, strategy, far), bound=strategy_row(name).bound))
-            told.on_result(runs[-1])
+            runs.append(replace(study.run(name, seed, strategy, report_run), bound=strategy_row(name).bound))
+            callbacks.on_result(runs[-1])
         return WatchReplayResults(site.name, tuple(runs))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.jobs.notebook_tables import rows_table
 from coati.reporting.long_pauses import long_pause
@@ -11,10 +11,8 @@ from coati.reporting.sections.groups import best_groups
 from coati.reporting.skip_meanings import meaning_of
 from coati.reporting.start_page import failed_start
 from coati.runs.found_by import FoundBy, found_by
+from coati.runs.reader import RunReader
 from coati.stop_reasons import STOPPED_AT_START
-
-if TYPE_CHECKING:
-    from coati.runs.reader import RunReader
 
 _TYPES = "SELECT media_type, count(*), sum(size_bytes) FROM targets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
 _FAILURES = """
@@ -83,7 +81,7 @@ class SkipCount(NamedTuple):
 class RunDetails:
     """What `Run.details` returns: the first rows of each list, those that count most first.
 
-    ``end`` says why the run ended, and where its start was refused, by whom; None while it goes on, or after
+    ``end`` says why the run ended, and where its start was refused, by whom; None while it runs, or after
     a kill. ``pause`` says until when a host wants no requests.
     """
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, UsageError
@@ -24,17 +24,9 @@ from coati.settings.discovery import DEFAULT_SEARCH, search_settings
 from coati.settings.run_file import read_values, require_no_hidden, with_values
 from coati.settings.run_settings import SETTINGS, RunSettings
 from coati.settings.setting_types import read_texts, read_urls
-from coati.stop_reasons import StopReason
+from coati.stop_reasons import FAILED_STARTS
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, with_scheme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-# Nothing came of these but the answer that ended them, so trying again means beginning again.
-_FAILED_STARTS = frozenset(
-    {StopReason.START_UNREACHABLE.value, StopReason.REFUSED.value, StopReason.RATE_LIMITED.value}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +61,16 @@ def find_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
 
 
 def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunPlace:
-    """Find out what is to be searched for and where it is kept; ``start``: words, or the folder of a run."""
+    """Find out what to search for and where it is kept; ``start``: the topic, or the folder of a run."""
     values = dict(given)
     if len(start) == 1 and holds_run(Path(start[0])) and _is_meant(start[0], values.get("out")):
         values["out"] = start[0]
     elif start:
-        values["words"] = " ".join(" ".join(start).split())
+        values["topic"] = " ".join(" ".join(start).split())
     if not values.get("out"):
-        if not values.get("words"):
-            raise UsageError("nothing to search for: give the topic in a few words")
-        values["out"] = _named_after(str(values["words"]))
+        if not values.get("topic"):
+            raise UsageError("nothing to search for: name the topic in a few words")
+        values["out"] = _named_after(str(values["topic"]))
     for name in ("archive", "events", "log_file", "start_model"):
         if values.get(name):
             values[name] = str(Path(str(values[name])).absolute())
@@ -89,7 +81,7 @@ def find_search_place(start: Sequence[str], given: Mapping[str, object]) -> RunP
     stored = _stored(folder) if holds_run(folder) else {}
     if not stored:
         values.setdefault("strategy", DEFAULT_SEARCH)
-    elif not stored.get("words"):
+    elif not stored.get("topic"):
         raise ConfigError(f"{folder} holds a crawl, not a search: `coati crawl {folder}` resumes it")
     # Where a search begins follows from the rest; resuming changes it no more than the rest.
     complete = search_settings(with_values(RunSettings(), {**stored, **values}))
@@ -116,8 +108,8 @@ def _engine_from_anywhere(text: str) -> str:
     return f"{name}={Path(value).absolute()}" if is_path else text
 
 
-def _named_after(words: str) -> str:
-    return re.sub(r"\W+", "-", words.lower()).strip("-")[:60] or "search"
+def _named_after(topic: str) -> str:
+    return re.sub(r"\W+", "-", topic.lower()).strip("-")[:60] or "search"
 
 
 def _meaning_of(start: Sequence[str], given: Mapping[str, object]) -> dict[str, object]:
@@ -152,15 +144,15 @@ def _never_began(folder: Path) -> bool:
     """Tell whether there is nothing to resume: a run that ended at its start page, or before it."""
     with RunReader(folder) as reader:
         totals, sessions = reader.totals(), reader.sessions()
-        # What was chosen and not observed is still to be asked for.
+        # What was chosen and not observed is still to be requested.
         (open_requests,) = reader.connection.execute("SELECT count(*) FROM in_flight").fetchone()
     reason = sessions[-1].stop_reason if sessions else None
-    failed = reason in _FAILED_STARTS or (reason is None and not totals.requests)
+    failed = reason in FAILED_STARTS or (reason is None and not totals.requests)
     return failed and not open_requests and not totals.targets and not totals.pages
 
 
 def forget_failed_start(folder: Path) -> None:
-    """Clear a folder of a run that never began; the rest of what it holds is written again anyway.
+    """Remove a run that never began from its folder; its other files will be overwritten.
 
     Raises `coati.runs.errors.RunLockedError` where another process is about to begin it.
     """

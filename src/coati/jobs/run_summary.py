@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ _DEFERRED = "SELECT count(DISTINCT url) FROM requests WHERE kind = 'deferred'"
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a run did, read from its folder. ``stop_reason`` is None while it goes on, or after a kill.
+    """What a run did, read from its folder. ``stop_reason`` is None while it runs, or after a kill.
 
     ``deferred`` counts the addresses that could not be reached at first, ``unreached`` those of them that are
     still to be retried. ``other_types`` counts the files that were not of the wanted types, the most frequent
@@ -97,7 +97,7 @@ class RunSummary:
 
     def as_json(self) -> dict[str, object]:
         """Return the summary as JSON can say it."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return asdict(self)
 
     def _repr_html_(self) -> str:
         return pairs_table(f"{self.start_url} in {self.folder}", self.counts())
@@ -121,7 +121,8 @@ class RunSummary:
         if self.deferred:
             lines.append(("outages", self._outages()))
         if self.skipped:
-            lines.append(("skipped", f"{format_count(self.skipped, 'URL')} ({self._skip_reasons()})"))
+            reasons = _most_frequent(self.skipped_by_reason, "reason")
+            lines.append(("skipped", f"{format_count(self.skipped, 'URL')} ({reasons})"))
         return lines
 
     def _pages(self) -> str:
@@ -133,9 +134,6 @@ class RunSummary:
     def _others(self) -> str:
         files = format_count(sum(self.other_types.values()), "file")
         return f"{files}, not collected because of --types: {_most_frequent(self.other_types, 'type')}"
-
-    def _skip_reasons(self) -> str:
-        return _most_frequent(self.skipped_by_reason, "reason")
 
     def _outages(self) -> str:
         again = f"{format_count(self.deferred, 'URL')} could not be reached at first"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from coati.errors import UsageError
-from coati.jobs.arguments import PathText, count_of, path_of
+from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.run_details import RunDetails
 from coati.jobs.run_summary import RunSummary
@@ -64,8 +64,9 @@ class Run:
 
     def details(self, limit: int = 50) -> RunDetails:
         """List what it did: groups of links, types, errors, skipped URLs and more, ``limit`` rows of each."""
+        limit = count_of("limit", limit)
         with RunReader(self.folder) as reader:
-            return RunDetails.read(reader, count_of("limit", limit))
+            return RunDetails.read(reader, limit)
 
     def files(self) -> list[RunFile]:
         """List the targets that it kept, in the order in which they came."""
@@ -74,18 +75,27 @@ class Run:
             rows = reader.connection.execute(_FILES).fetchall()
         return [RunFile(folder / row[0], *row[1:]) for row in rows if row[0]]
 
-    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[dict[str, object]]:
+    @checked_arguments
+    def query(
+        self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()
+    ) -> list[dict[str, object]]:
         """Query the run's database, read-only; the reference of the run folder lists its tables.
 
         Raises `coati.errors.UsageError` where the query fails.
         """
+        if isinstance(parameters, str) or not isinstance(parameters, Sequence | Mapping):
+            raise UsageError(
+                f"parameters: {parameters!r} is not a list; give one value for each ? of the query"
+            )
+        bound = parameters if isinstance(parameters, Mapping) else tuple(parameters)
         with RunReader(self.folder) as reader:
             try:
-                found = reader.connection.execute(sql, tuple(parameters))
+                found = reader.connection.execute(sql, bound)
                 return [dict(row) for row in found]
             except sqlite3.Error as error:
                 raise UsageError(f"the query failed: {error}") from error
 
+    @checked_arguments
     def explain(self, url: str) -> Explanation:
         """Explain why a URL was requested or skipped."""
         return explain_url(self.folder, url)
@@ -110,6 +120,7 @@ class Run:
         return pairs_table(f"{summary['start_url']} in {self.folder}", ((n, summary[n]) for n in shown))
 
 
+@checked_arguments
 def open_run(folder: PathText) -> Run:
     """Open the folder of a run; raises `coati.runs.RunError` where it cannot be read."""
     place = path_of("folder", folder)
@@ -117,10 +128,11 @@ def open_run(folder: PathText) -> Run:
         return Run(place)
 
 
+@checked_arguments
 def find_runs(
     folder: PathText = ".", on_problem: Callable[[RunError], None] | None = None
 ) -> list[RunSummary]:
-    """Summarise the runs below a folder, the newest first; ``on_problem`` hears of unreadable ones."""
+    """Summarise the runs below a folder, the newest first; ``on_problem`` gets unreadable ones."""
     place = path_of("folder", folder)
     if not place.is_dir():
         raise UsageError(f"there is no folder {place}")
@@ -134,16 +146,16 @@ def find_runs(
     return sorted(found, key=lambda summary: summary.started_at, reverse=True)
 
 
+@checked_arguments
 def explain(url: str, run: PathText = ".") -> Explanation:
     """Explain why a URL was requested or skipped in a run.
 
     ``url`` may also be a path on the run's site, or the name of a file that it collected.
     """
-    if not isinstance(url, str):
-        raise UsageError(f"url: {url!r} is not a text; give a URL, or a path on the run's site")
     return explain_url(path_of("run", run), url)
 
 
+@checked_arguments
 def report(run: PathText, out: str | Path | None = None) -> Path:
     """Rewrite ``report.html`` of a run, also while it is in progress, and return its path.
 

@@ -16,7 +16,7 @@ from coati.experiments.yield_sheet import (
     with_guess,
     write_sheet,
 )
-from coati.jobs.arguments import PathText, count_of, path_of
+from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.progress_bar import progress
 from coati.machine_errors import writing_to
@@ -58,6 +58,7 @@ class Sample:
         return rows_table(f"Sample of {self.run} in {self.sheet}", [asdict(each) for each in self.files])
 
 
+@checked_arguments
 def sample(  # noqa: PLR0913 - one argument per option of the command
     run: PathText,
     n: int = 40,
@@ -73,7 +74,7 @@ def sample(  # noqa: PLR0913 - one argument per option of the command
     Fill in the sheet's column ``labelled_tables`` and call again: the counts are then read from the sheet.
     Of a run without files nothing is drawn or written.
     """
-    folder = path_of("run", run)
+    folder, n, seed = path_of("run", run), count_of("n", n), count_of("seed", seed, least=0)
     place = Path(sheet) if sheet is not None else folder / f"sample-{n}-seed{seed}.csv"
     with RunReader(folder) as reader:
         # A sheet without rows was drawn before the run had any file.
@@ -82,12 +83,12 @@ def sample(  # noqa: PLR0913 - one argument per option of the command
             return Sample(folder, seed, place, known, is_new=False)
         if guess:
             require_readers()
-        files = draw_sample(reader, count_of("n", n), seed)
+        files = draw_sample(reader, n, seed)
         if not files:
             return Sample(folder, seed, place, (), is_new=False)
         if guess:
-            with progress("Looking into files", show_progress, on_progress) as told:
-                files = _guessed(files, reader.layout.files, told)
+            with progress("Looking into files", show_progress, on_progress) as report_progress:
+                files = _guessed(files, reader.layout.files, report_progress)
         with writing_to(place):
             write_sheet(files, place)
     return Sample(folder, seed, place, tuple(files), is_new=True)

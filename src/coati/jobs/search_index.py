@@ -10,7 +10,7 @@ from pathlib import Path
 from coati.archive.folder_of_archives import archives_in
 from coati.discovering.indexing import write_index_of
 from coati.errors import UsageError
-from coati.jobs.arguments import PathText, texts_of
+from coati.jobs.arguments import PathText, checked_arguments, count_of, path_of, texts_of
 from coati.jobs.notebook_tables import pairs_table
 from coati.jobs.progress_bar import progress_of_count
 from coati.readers.hits import Hits
@@ -23,8 +23,13 @@ from coati.web.queries import Ability, Query
 class SearchIndex:
     """The folder of an index, as ``coati.discover(search=["local=FOLDER"])`` uses it."""
 
-    folder: str | Path
+    folder: PathText
 
+    def __post_init__(self) -> None:
+        """Refuse what is not a folder."""
+        path_of("folder", self.folder)
+
+    @checked_arguments
     def search(self, text: str, *, related: bool = False, backlinks: bool = False, page: int = 1) -> Hits:
         """Return one page of results, the best first.
 
@@ -33,9 +38,10 @@ class SearchIndex:
         """
         if related and backlinks:
             raise UsageError("search for related pages or for backlinks, not for both at once")
+        page = count_of("page", page)
         ability = Ability.RELATED if related else Ability.BACKLINKS if backlinks else Ability.KEYWORDS
         with closing(LocalIndex(Path(self.folder))) as engine:
-            # Raises where the index is none that a search could use.
+            # Raises where a search could not use the index.
             Engines([engine])
             return engine.search(Query(engine.name, text, ability, page))
 
@@ -61,6 +67,7 @@ class IndexedArchives:
         return pairs_table("An index of archives", self.as_json().items())
 
 
+@checked_arguments
 def index_archives(
     archives: PathText | Iterable[PathText],
     out: str | Path,
@@ -74,6 +81,6 @@ def index_archives(
     """
     folders = [folder for place in texts_of("archives", archives) for folder in archives_in(Path(place))]
     damaged: list[str] = []
-    with progress_of_count("pages indexed", show_progress, on_progress) as told:
-        pages = write_index_of(folders, Path(out), told, damaged.append)
+    with progress_of_count("pages indexed", show_progress, on_progress) as report_progress:
+        pages = write_index_of(folders, Path(out), report_progress, damaged.append)
     return IndexedArchives(SearchIndex(Path(out)), len(folders), pages, tuple(damaged))

@@ -45,7 +45,7 @@ class SearchView:
 
 
 @contextmanager
-def shown_search(view: SearchView, *, quiet: bool) -> Iterator[Callable[[SearchProgress], None]]:
+def search_progress_shown(view: SearchView, *, quiet: bool) -> Iterator[Callable[[SearchProgress], None]]:
     """Show progress while the block runs."""
     if quiet:
         yield lambda _: None

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.live.outcomes import FetchResult
-from coati.model import Deferred, Failure, Redirect, Refused
-
-if TYPE_CHECKING:
-    from coati.model import Outcome, Request
+from coati.model import Deferred, Failure, Outcome, Redirect, Refused, Request
 
 UNREACHABLE, REFUSED = 3, 4
 _NO_ENTRY = frozenset({401, 403, 407, 429, 451})

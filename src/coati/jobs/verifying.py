@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, checked_arguments, path_of
 from coati.jobs.notebook_tables import rows_table
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import progress
 from coati.jobs.run_place import find_place
 from coati.live.stop_signal import StopSignal
-from coati.runs.checked_files import FileState, checked_files, put_back
+from coati.runs.checked_files import CheckedFile, FileState, checked_files, restore_file
 from coati.runs.layout import Layout, holds_run, run_folders
 from coati.runs.lock import lock_run
 from coati.runs.reader import RunReader
@@ -24,7 +24,6 @@ from coati.settings.run_settings import SETTINGS
 if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
     from coati.model import Request
-    from coati.runs.checked_files import CheckedFile
 
 _SECRETS = ("header", "cookies", "proxy")
 
@@ -51,8 +50,8 @@ class Verification:
 
     def as_json(self) -> dict[str, object]:
         """Return it as JSON can say it."""
-        told = {"folder": str(self.folder), "files": self.files, "damaged": self.rows()}
-        return {**told, "runs": [run.as_json() for run in self.runs]} if self.runs else told
+        values = {"folder": str(self.folder), "files": self.files, "damaged": self.rows()}
+        return {**values, "runs": [run.as_json() for run in self.runs]} if self.runs else values
 
     def rows(self) -> list[dict[str, object]]:
         """Return one object per damaged file."""
@@ -73,6 +72,7 @@ class Verification:
         return rows_table(f"Damaged among {self.files:,} files in {self.folder}", self.rows())
 
 
+@checked_arguments
 def verify(
     folder: PathText,
     *,
@@ -101,15 +101,15 @@ def _verify_run(
     show_progress: bool | None,
 ) -> Verification:
     damaged = []
-    with RunReader(place) as reader, progress("Verifying", show_progress, on_progress) as told:
+    with RunReader(place) as reader, progress("Verifying", show_progress, on_progress) as report_progress:
         (total,) = reader.connection.execute("SELECT count(*) FROM files").fetchone()
         for done, file in enumerate(checked_files(reader), start=1):
             if file.state is not FileState.WHOLE:
                 damaged.append(file)
-            told(done, total)
+            report_progress(done, total)
     repaired: frozenset[str] = frozenset()
     if repair and damaged:
-        repaired = run_beside_loop(lambda: _repair(place, damaged), StopSignal())
+        repaired = run_with_own_loop(lambda: _repair(place, damaged), StopSignal())
     return Verification(place, total, tuple(damaged), repaired)
 
 
@@ -132,7 +132,7 @@ def _repair(folder: Path, damaged: Sequence[CheckedFile]) -> frozenset[str]:
     def take(request: Request, result: FetchResult) -> None:
         file = wanted.get(request.url)
         body = result.body if result.body_file is None else result.body_file
-        if file is not None and body is not None and put_back(layout.files, file, body):
+        if file is not None and body is not None and restore_file(layout.files, file, body):
             repaired.add(file.name)
 
     lock = lock_run(layout)

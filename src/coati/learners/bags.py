@@ -1,6 +1,6 @@
 """Several texts as one bag of pairs of characters, and the contract of the models that learn from bags.
 
-A bag lists positions; one that stands there twice counts twice. Each text has a range of positions of its
+A bag lists positions; one that is there twice counts twice. Each text has a range of positions of its
 own, so that ``da`` in a URL and ``da`` in the words of a link are two features.
 """
 

@@ -1,6 +1,6 @@
 """How often each feature was there, by class: what naive Bayes and the leaves of a Hoeffding tree count.
 
-An example is a set of numbered features, each there or not. A feature that no example had tells nothing; any
+An example is a set of numbered features, each there or not. A feature that no example had says nothing; any
 other has the probability (n + 1) / (N + 2) in a class with N examples, n of them with the feature. What is
 absent speaks too, so each example is judged by all features that were ever seen. That sum is not made again
 for each: features that were seen equally often contribute the same, and there are few such numbers.
@@ -53,7 +53,7 @@ class BernoulliCounts:
         for feature in features:
             count = counts.get(feature)
             if count is None:
-                self._meet(feature)
+                self._add_feature(feature)
                 count = 0
             counts[feature] = count + 1
             alike[count + 1] += 1
@@ -75,7 +75,7 @@ class BernoulliCounts:
                 ratio += log((other + 1) * (negative - count + 1) / ((positive - other + 1) * (count + 1)))
         return ratio
 
-    def _meet(self, feature: int) -> None:
+    def _add_feature(self, feature: int) -> None:
         for label in CLASSES:
             self._by_class[label][feature] = 0
             self._alike[label][0] += 1

@@ -1,7 +1,7 @@
 """Double Q-learning with replay (DDQN), for actions that come with a row of features each.
 
 The value of an action is the reward at once and the discounted value of what is done next. What is done next
-was chosen by the network that learns; its worth is told by a second network, which is a copy from some time
+was chosen by the network that learns; its value comes from a second network, which is a copy from some time
 ago (van Hasselt et al., AAAI 2016). Steps are learnt from again and again, in random batches out of a memory.
 """
 

@@ -52,7 +52,7 @@ class HashedLogistic:
         self._bias_gradients = [_GRADIENTS_BEFORE] * MODELS
         # Of each key the squared gradients in both models, then the weights.
         self._table = table or HashedTable(2 * MODELS)
-        # What was predicted since something was learnt last: who asks about a row often learns from it next,
+        # What was predicted since something was learnt last: a row that was scored is often learnt from next,
         # and finds that it teaches nothing.
         self._kept: dict[bytes, tuple[float, float]] = {}
 
@@ -88,7 +88,7 @@ class HashedLogistic:
     def learn(
         self, row: Rows, answers: tuple[bool, bool], *, bias: bool = True, tolerance: float = 0.0
     ) -> bool:
-        """Take one step for one example, unless both errors are below the tolerance; tell whether it did.
+        """Take one step for one example, unless both errors are below the tolerance; return whether it did.
 
         Without ``bias``, only the row's own keys learn from it.
         """

@@ -27,7 +27,7 @@ _LOOK = 256
 class HashedTable:
     """Rows of ``numbers``, at first 0, by 32-bit key; of a key that was written the first number is not 0.
 
-    The key 0 stands for none, and its numbers stay 0.
+    The key 0 means "none", and its numbers stay 0.
 
     >>> table = HashedTable(numbers=2, bits=4)
     >>> table.put(np.array([3, 0], np.uint32), np.array([[1, 2], [3, 4]], np.float32))

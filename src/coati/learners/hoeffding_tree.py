@@ -150,7 +150,7 @@ class HoeffdingTree:
         return {"tree": nodes}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        # From the last node back, since a branch stands before its parts.
+        # From the last node back, since a branch comes before its parts.
         built: list[_Leaf | _Branch] = []
         for saved in reversed(state["tree"]):
             if isinstance(saved, int):

@@ -81,7 +81,7 @@ class _Problem:
     def search(
         self, weights: Floats, step: Floats, value: float, slope: float
     ) -> tuple[Floats, float, Floats, bool]:
-        """Go along the step, half as far each time that it does not pay; tells whether it went at all."""
+        """Take the step, half as far each time that it does not help; return whether it moved at all."""
         size = 1.0
         for _ in range(_HALVINGS):
             there = weights + size * step

@@ -1,4 +1,4 @@
-"""Rows of few non-zero numbers, one behind the other: what text models multiply with."""
+"""Rows of few non-zero numbers, one after the other: what text models multiply with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SparseRow(NamedTuple):
-    """The places of a row that are not zero, and what stands there."""
+    """The places of a row that are not zero, and the values there."""
 
     places: Places
     values: Floats

@@ -1,7 +1,7 @@
 """Words as numbers: augmented term frequency times inverse document frequency, each row of length 1.
 
 The weight of a word of a page is ``(0.5 + 0.5 f / max f) · (ln((1 + n) / (1 + df)) + 1)``, where ``f`` is how
-often it stands there. Words that do not stand there weigh nothing.
+often it occurs there. Words that do not occur there weigh nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Vocabulary:
-    """Numbers words in the order of meeting, and counts in how many pages each stands.
+    """Numbers words as they are first seen, and counts in how many pages each occurs.
 
     >>> words = Vocabulary()
     >>> words.learn({"rain": 2, "city": 1})
@@ -53,7 +53,7 @@ class Vocabulary:
         self.pages = pages
 
     def pages_with(self, word: str) -> int:
-        """Tell in how many pages a word stands."""
+        """Return in how many pages a word occurs."""
         place = self._places.get(word)
         return 0 if place is None else self._pages_with[place]
 
@@ -66,7 +66,7 @@ class Vocabulary:
         return np.log((1 + self.pages) / (1 + np.array(self._pages_with, float))) + 1
 
     def row(self, counts: Mapping[str, int], idf: Floats) -> SparseRow:
-        """Weigh the words of a page; those that were never met weigh nothing."""
+        """Weigh the words of a page; those that were never seen weigh nothing."""
         known = [(self._places[word], count) for word, count in counts.items() if word in self._places]
         if not known:
             return SparseRow(np.zeros(0, np.intp), np.zeros(0))

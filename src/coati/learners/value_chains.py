@@ -7,7 +7,7 @@ one that was seen often speaks for itself (empirical Bayes). Four rules make thi
 1. **Nothing counts twice.** A value that was learnt under a specific key is taken out of the keys above it.
    Otherwise one barren page in a new directory is taken for four barren pages, one per level.
 2. **Doubt is inherited.** How unsure a key is follows from how much values differ *around* it, not from its
-   own count alone: a new anchor among pages that were all barren is no promise, among pages that differ it
+   own count alone: a new anchor among pages that were all barren promises nothing, among pages that differ it
    is.
 3. **A parent speaks for its children, not for its visits.** The more a key was seen, the less a further value
    adds to the keys above it. Otherwise the largest section of a site would be what is expected of all others.
@@ -70,13 +70,12 @@ class ChainSettings:
 class Evidence(NamedTuple):
     """What one chain says of a row: the most specific key that was ever seen, and the chain's weight.
 
-    ``own`` is the mean of what was learnt under that key alone, ``mean`` what the chain makes of it.
+    ``own`` is the mean of what was learnt under that key alone, 0 where nothing was.
     """
 
     column: int
     visits: float
     own: float
-    mean: float
     weight: float
 
 
@@ -122,7 +121,7 @@ class ValueChains:
         ).T
         # Of each key, and of the root of each chain, the count, sum and sum of squares of its values.
         self._table = table or HashedTable(3)
-        # What is worked on: the statistics of one row's keys, and behind them those of the roots, which stay.
+        # What is worked on: the statistics of one row's keys, and after them those of the roots, which stay.
         self._stats = np.zeros((len(columns) + len(chains), 3), np.float32)
         self._taken, self._roots = self._stats[: len(columns)], self._stats[len(columns) :]
         self._counts, self._totals, self._squares = self._stats.T
@@ -189,21 +188,21 @@ class ValueChains:
         """Return what each chain says; the weights sum up to 1."""
         self._table.take_into(row[self._take], self._taken)
         stats = self._stats.tolist()
-        ends: list[tuple[float, float]] = []
-        whole = self._descend(stats, ends)[0]
+        chain_weights: list[float] = []
+        whole = self._descend(stats, chain_weights)[0]
         found = []
-        for chain, places, (mean, weight) in zip(self._chains, self._places, ends, strict=True):
+        for chain, places, weight in zip(self._chains, self._places, chain_weights, strict=True):
             seen = [at for at, place in enumerate(places) if stats[place][0]] or [0]
             column = chain[seen[-1]]
             visits, total, _ = stats[places[seen[-1]]]
-            own = total / visits if visits else mean
-            found.append(Evidence(column, visits, own, mean, weight / whole))
+            own = total / visits if visits else 0.0
+            found.append(Evidence(column, visits, own, weight / whole))
         return found
 
     def _descend(
-        self, stats: list[list[float]], ends: list[tuple[float, float]] | None = None
+        self, stats: list[list[float]], chain_weights: list[float] | None = None
     ) -> tuple[float, float, float]:
-        """Walk each chain from its root to its last key; each chain's mean and weight go to ``ends``.
+        """Walk each chain from its root to its last key; the weight of each goes to ``chain_weights``.
 
         Returns the sum of the weights, the weighted sum of the values, and the sum of the inverse doubts.
         """
@@ -235,8 +234,8 @@ class ValueChains:
             weights += weight
             weighted += weight * (mean + tail * variance)
             sure += 1 / (doubt + _LEAST_DOUBT)
-            if ends is not None:
-                ends.append((mean, weight))
+            if chain_weights is not None:
+                chain_weights.append(weight)
         return weights, weighted, sure
 
     # --- learning -------------------------------------------------------------------------------

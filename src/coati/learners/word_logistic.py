@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Places = npt.NDArray[np.intp]
 
-# What is read of one text: pages may be megabytes long, and their topic stands early.
+# What is read of one text: pages may be megabytes long, and their topic comes early.
 MOST_CHARACTERS = 200_000
 MOST_WORDS = 2_000
 

@@ -5,30 +5,12 @@ from typing import TYPE_CHECKING
 from coati.lazy_names import names_from
 
 if TYPE_CHECKING:
-    from coati.live.plan import (
-        CrawlPlan,
-        CrawlResult,
-    )
-    from coati.live.progress import (
-        ArmYield,
-        Event,
-        EventKind,
-        Progress,
-    )
-    from coati.live.running import (
-        crawl,
-        crawl_async,
-        crawl_many,
-    )
-    from coati.live.settings import (
-        LiveSettings,
-    )
-    from coati.pacing.host_pace import (
-        Wait,
-    )
-    from coati.stop_reasons import (
-        StopReason,
-    )
+    from coati.live.plan import CrawlPlan, CrawlResult
+    from coati.live.progress import ArmYield, Event, EventKind, Progress
+    from coati.live.running import crawl, crawl_async, crawl_many
+    from coati.live.settings import LiveSettings
+    from coati.pacing.host_pace import Wait
+    from coati.stop_reasons import StopReason
 
 __all__ = [
     "ArmYield",
@@ -45,20 +27,14 @@ __all__ = [
     "crawl_many",
 ]
 
-# Imported when they are asked for: Scrapy takes a second, and most commands only read what a crawl left.
+# Imported on first use: Scrapy takes a second, and most commands only read what a crawl left.
 _PLACES = {
-    "CrawlPlan": "coati.live.plan",
-    "CrawlResult": "coati.live.plan",
-    "ArmYield": "coati.live.progress",
-    "Event": "coati.live.progress",
-    "EventKind": "coati.live.progress",
-    "Progress": "coati.live.progress",
-    "crawl": "coati.live.running",
-    "crawl_async": "coati.live.running",
-    "crawl_many": "coati.live.running",
-    "LiveSettings": "coati.live.settings",
-    "StopReason": "coati.stop_reasons",
-    "Wait": "coati.pacing.host_pace",
+    "coati.live.plan": ["CrawlPlan", "CrawlResult"],
+    "coati.live.progress": ["ArmYield", "Event", "EventKind", "Progress"],
+    "coati.live.running": ["crawl", "crawl_async", "crawl_many"],
+    "coati.live.settings": ["LiveSettings"],
+    "coati.stop_reasons": ["StopReason"],
+    "coati.pacing.host_pace": ["Wait"],
 }
 
 __getattr__ = names_from(__name__, _PLACES)

@@ -1,4 +1,4 @@
-"""The body of an answer as its bytes come: unpacked piece by piece, fast enough, all of it or a part."""
+"""The body of a response as its bytes arrive: unpacked piece by piece, fast enough, whole or in part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from coati.live.failures import BadEncodingError, PackedPartError, TooSlowError, UnknownEncodingError
+from coati.live.failures import DownloadError, FailureReason
 from coati.web.content_codings import CodingError, GzipFileUnpacking, Unpacking, can_undo, codings_of
 from coati.web.downloads import download_type
 from coati.web.sniffing import is_text
@@ -30,23 +30,23 @@ _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,18})/(\d{1,18})\Z")
 
 
 class BodySpeed:
-    """Gives up on a body that comes too slowly, by what came in each stretch of time."""
+    """Gives up on a body that arrives too slowly, measured over each stretch of time."""
 
     def __init__(self, least: int, window: float) -> None:
         self._least, self._window = least, window
         self._checked_at, self._checked_bytes = time.monotonic(), 0
 
-    def excuse(self, seconds: float) -> None:
-        """Leave out time for which we took nothing."""
+    def exclude_pause(self, seconds: float) -> None:
+        """Leave a pause of our own out of the measurement."""
         self._checked_at += seconds
 
     def check(self, size_bytes: int) -> None:
-        """Look at how much has come; raises `TooSlowError`."""
+        """Look at how much has come; raises `DownloadError`."""
         now = time.monotonic()
         if now - self._checked_at < self._window:
             return
         if size_bytes - self._checked_bytes < self._least * self._window:
-            raise TooSlowError(f"fewer than {self._least} bytes per second")
+            raise DownloadError(FailureReason.TOO_SLOW, f"fewer than {self._least} bytes per second")
         self._checked_at, self._checked_bytes = now, size_bytes
 
 
@@ -60,14 +60,15 @@ async def unpacked_pieces(
     for_the_way = _named(answer, "Transfer-Encoding")
     codings = _named(answer, "Content-Encoding") + for_the_way
     unknown = not can_undo(codings)
+    packing = f"{answer.url}: packed as {', '.join(codings)[:100]}"
     is_file = codings == ("gzip",) and not for_the_way and _is_gzip_file(answer)
     unpacking = GzipFileUnpacking() if is_file else Unpacking(() if unknown else codings)
     if unknown and answer.status in SUCCESS and "html" not in type_of(answer):
-        raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
+        raise DownloadError(FailureReason.UNKNOWN_ENCODING, packing)
     async for packed in answer.content.iter_any():
         await taken(len(packed))
         if unknown and not is_text(packed):
-            raise UnknownEncodingError(f"{answer.url}: packed as {', '.join(codings)[:100]}")
+            raise DownloadError(FailureReason.UNKNOWN_ENCODING, packing)
         try:
             for number, piece in enumerate(unpacking.feed(packed)):
                 if number:
@@ -75,11 +76,12 @@ async def unpacked_pieces(
                     await asyncio.sleep(0)
                 yield piece
         except CodingError as error:
-            raise BadEncodingError(f"{answer.url}: {error}") from error
+            raise DownloadError(FailureReason.NOT_DECOMPRESSED, f"{answer.url}: {error}") from error
     if isinstance(unpacking, GzipFileUnpacking) and (rest := unpacking.rest()):
         yield rest
     if not unpacking.whole:
-        raise PackedPartError(f"{answer.url}: the body ends before what is packed in it does")
+        about = f"{answer.url}: the body ends before what is packed in it does"
+        raise DownloadError(FailureReason.PACKED_PART, about)
 
 
 def _named(answer: aiohttp.ClientResponse, header: str) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ def _named(answer: aiohttp.ClientResponse, header: str) -> tuple[str, ...]:
 
 
 def _is_gzip_file(answer: aiohttp.ClientResponse) -> bool:
-    """Tell whether the file itself is one of gzip, by its type or its name."""
+    """Tell by its type or name whether the file itself is a gzip file."""
     return answer.content_type in _GZIP_TYPES or extension_of(str(answer.url)) in _GZIP_EXTENSIONS
 
 
@@ -101,7 +103,7 @@ def type_of(answer: aiohttp.ClientResponse) -> str:
 
 
 def is_part(request: Request, answer: aiohttp.ClientResponse) -> bool:
-    """Tell whether an answer says that it is not all of what was asked for."""
+    """Tell whether an answer says that it is not all of what was requested."""
     if answer.status == HTTPStatus.ACCEPTED:
         return "html" not in type_of(answer)
     if answer.status != HTTPStatus.PARTIAL_CONTENT or "Range" in request.headers:

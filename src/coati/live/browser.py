@@ -1,6 +1,6 @@
 """A headless Chromium that runs the scripts of pages, without network access of its own.
 
-Whatever a page asks for goes to the crawl, which fetches it as it fetches everything: within the scope, by
+Whatever a page requests goes to the crawl, which fetches it as it fetches everything: within the scope, by
 robots.txt, at the pace of the host, counted, and from no private address. What does not come by that way (a
 socket, a worker's request, a look-up of names) ends at a proxy that is not there. The page itself was fetched
 before: the browser is handed what came.
@@ -32,10 +32,10 @@ T = TypeVar("T")
 
 # How much of its own time a page has: what it shows later, hardly any visitor waits for.
 _PAGE_SECONDS = 10
-# Tasks of a page that may run without its time going on, before it is made to.
+# Tasks of a page that may run before its clock is made to advance.
 _MOST_TASKS = 100_000
 _LOOK_SECONDS = 0.1
-# What a page asks for first stops its clock; one that asks without end must not stop it for ever.
+# The first requests of a page stop its clock; a page that sends them without end must not stop it for ever.
 _MOST_PAUSES = 1000
 # A page whose time is up is read as it is; it has this long to let us, and a share of its time.
 _GRACE_SECONDS, _GRACE_SHARE = 1.0, 0.25
@@ -47,7 +47,7 @@ _CLOSE_SECONDS = 5.0
 _PAGES_PER_BROWSER = 200
 _PAGES_AT_ONCE = 2
 
-# A port that nobody listens on takes whatever does not come by us. The system's names are not asked, either.
+# A port that nobody listens on takes whatever does not come by us. The system's resolver is not used, either.
 _ARGUMENTS: Final = (
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
@@ -59,7 +59,7 @@ _ARGUMENTS: Final = (
     "--mute-audio",
 )
 _READ_PAGE = "most => document.documentElement ? document.documentElement.outerHTML.slice(0, most) : ''"
-# Headers that speak of the body as it travelled, or that are not the browser's business.
+# Headers that describe the body as it was sent, or that the browser does not need.
 _NOT_HANDED_ON = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
 
@@ -78,7 +78,7 @@ class PageLimits:
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What a page asks for on its own; ``kind`` is the browser's word for what it is for."""
+    """What a page requests on its own; ``kind`` is the browser's word for what it is for."""
 
     url: str
     method: str
@@ -104,7 +104,7 @@ class Rendered:
 
 
 Fetch = Callable[[PageRequest], Awaitable[PageResponse | None]]
-"""Fetches what a page asks for; None where it gets nothing."""
+"""Fetches what a page requests; None where it gets nothing."""
 
 
 class Browser:
@@ -172,7 +172,7 @@ class Browser:
                 raise RenderError(f"the browser does not start: {_brief(error)}") from error
 
     async def _start(self, limits: PageLimits) -> PlaywrightBrowser:
-        # Imported here: who renders nothing need not have it.
+        # Imported here: it is needed only for rendering.
         from playwright.async_api import async_playwright
 
         self._playwright = await async_playwright().start()
@@ -194,14 +194,14 @@ class Browser:
         """Return the memory of all pages' processes; 0 where the system does not tell."""
         if self._processes is None:
             return 0
-        told = await self._processes.send("SystemInfo.getProcessInfo")
-        return sum(_resident_bytes(one["id"]) for one in told["processInfo"] if one["type"] == "renderer")
+        info = await self._processes.send("SystemInfo.getProcessInfo")
+        return sum(_resident_bytes(one["id"]) for one in info["processInfo"] if one["type"] == "renderer")
 
     async def kill(self) -> None:
-        """Let the browser die, as it may at any moment; for tests."""
+        """Kill the browser, as may happen at any moment; for tests."""
         if self._processes is not None:
-            told = await self._processes.send("SystemInfo.getProcessInfo")
-            (process,) = (one["id"] for one in told["processInfo"] if one["type"] == "browser")
+            info = await self._processes.send("SystemInfo.getProcessInfo")
+            (process,) = (one["id"] for one in info["processInfo"] if one["type"] == "browser")
             os.kill(process, signal.SIGKILL)
 
 
@@ -214,7 +214,7 @@ class _BrowserVisit:
     answer: PageResponse
     fetch: Fetch
     limits: PageLimits
-    asked: int = 0
+    requests: int = 0
     fetching: int = 0
     entered: bool = False
     page: Page | None = None
@@ -273,7 +273,7 @@ class _BrowserVisit:
         await _step(context.route_web_socket("**/*", lambda socket: socket.close()))
         page = self.page = await _step(context.new_page())
         page.on("crash", lambda _: self.crashed.set())
-        # A window of its own is none of the page.
+        # A new window does not belong to the page.
         page.on("popup", lambda popup: asyncio.ensure_future(popup.close()))
         session = await _step(context.new_cdp_session(page))
         session.on("Emulation.virtualTimeBudgetExpired", lambda _: self.over.set())
@@ -289,23 +289,25 @@ class _BrowserVisit:
         return page
 
     async def _serve(self, route: Route) -> None:
-        """Answer what the browser asks for; the page itself is at hand."""
+        """Answer the browser's requests; the page itself is at hand."""
         task = asyncio.current_task()
         if task is not None:
             self.serving.add(task)
             task.add_done_callback(self.serving.discard)
-        asked = route.request
+        request = route.request
         # The page may be gone by now, or its browser; whoever waits for it is told.
         with contextlib.suppress(Exception):
-            if asked.is_navigation_request():
+            if request.is_navigation_request():
                 await self._navigate(route)
                 return
-            self.asked += 1
-            pause = int(self.asked <= _MOST_PAUSES)
+            self.requests += 1
+            pause = int(self.requests <= _MOST_PAUSES)
             self.fetching += pause
             try:
-                headers = await asked.all_headers()
-                answer = await self.fetch(PageRequest(asked.url, asked.method, asked.resource_type, headers))
+                headers = await request.all_headers()
+                answer = await self.fetch(
+                    PageRequest(request.url, request.method, request.resource_type, headers)
+                )
             finally:
                 self.fetching -= pause
             await (route.abort() if answer is None else _fulfil(route, answer))
@@ -339,7 +341,7 @@ async def _step(doing: Awaitable[T]) -> T:
 
 
 def _resident_bytes(process: int) -> int:
-    """Return the memory of a process where Linux tells it."""
+    """Return the memory of a process; only Linux says it."""
     try:
         pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
     except (OSError, IndexError):
@@ -356,14 +358,14 @@ _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Browser]] = Weak
 
 
 def share_browser(executable: str) -> Browser:
-    """Return the browser of the running loop, which all its crawls share; each lets it go at its end."""
+    """Return the browser of the running loop, which all its crawls share; each releases it at its end."""
     browsers = _SHARED.setdefault(asyncio.get_running_loop(), {})
     browser = browsers.setdefault(executable, Browser(executable))
     browser.users += 1
     return browser
 
 
-async def let_go(browser: Browser, seconds: float = _CLOSE_SECONDS) -> None:
+async def release_browser(browser: Browser, seconds: float = _CLOSE_SECONDS) -> None:
     """End a browser that nobody uses any more, within this time."""
     browser.users -= 1
     if not browser.users:

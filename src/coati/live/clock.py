@@ -7,12 +7,9 @@ and it never stands still. When the machine's clock jumps ahead, as after a susp
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from coati.times import logged
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class RunClock:

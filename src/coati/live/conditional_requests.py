@@ -7,26 +7,23 @@ Each hop of a redirect is a request of its own, so validators only ever go back 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
 
 from coati.errors import ArchiveError
 from coati.live.outcomes import CONDITIONAL, NOT_MODIFIED
-from coati.live.read_through import archive_key, archived_response
+from coati.live.read_through import ArchiveLike, archive_key, archived_response
 from coati.live.spider import drive_of
 from coati.runs.validators import validators_in
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from coati.archive.record import Record
     from coati.live.answered_urls import AnsweredUrls
-    from coati.live.read_through import ArchiveLike
 
 # The key of a request's meta under which an archived answer waits for "not modified".
 _ARCHIVED_ANSWER = "coati_archived_answer"
@@ -49,7 +46,7 @@ class ConditionalRequestMiddleware:
         return cls(drive.visits, drive.plan.archive)
 
     def process_request(self, request: Request) -> None:
-        """Ask only for what is new."""
+        """Add the conditions, where there are validators."""
         for key in (CONDITIONAL, _ARCHIVED_ANSWER):
             if request.meta.pop(key, None) is not None:
                 for name in _CONDITIONS:

@@ -16,18 +16,16 @@ aiohttp has no public place for a protocol of one's own; the factory of its conn
 
 from __future__ import annotations
 
+import asyncio
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aiohttp import ClientPayloadError, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import HttpProcessingError
 
-from coati.live.failures import BadAnswerError
-
-if TYPE_CHECKING:
-    import asyncio
+from coati.live.failures import DownloadError, FailureReason
 
 # The empty line that ends headers; not one before them, of which there may be many.
 _END_OF_HEADERS = re.compile(rb"[^\r\n]\r?\n\r?\n")
@@ -78,7 +76,7 @@ class _AnswerProtocol(ResponseHandler):
         super().data_received(data)
         error = self.exception()
         if isinstance(error, HttpProcessingError):
-            self._end_body(BadAnswerError(error.message[:200]))
+            self._end_body(DownloadError(FailureReason.BAD_ANSWER, error.message[:200]))
             if self.transport is not None:
                 # Closing, as aiohttp does, waits under TLS until the server agrees.
                 self.transport.abort()

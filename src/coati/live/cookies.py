@@ -1,4 +1,4 @@
-"""Scrapy's cookies, bounded, bound to whom they were given for, and without asking for public suffixes.
+"""Scrapy's cookies, bounded, bound to the origin they were given for, and without asking for public suffixes.
 
 Scrapy finds out with tldextract whether a cookie's domain is a whole top-level domain. By default that
 library fetches the list of suffixes from the web on its first use, past the scope, the delay and the proxy of
@@ -15,7 +15,7 @@ name, ``COATI_COOKIES_FOR`` is the origin (``https://example.org``).
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
@@ -27,7 +27,6 @@ from coati.web.urls import origin_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from http.cookiejar import Cookie
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler

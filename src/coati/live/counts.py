@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from coati.live.event_loop import stalls_of_loop
 from coati.live.progress import ArmYield, Progress
-from coati.model import Deferred, Failure, Method, Other, Page, Refused
+from coati.model import Deferred, Failure, Method, Other, Outcome, Page, Refused, Request, Settlement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from coati.live.outcomes import FetchResult
-    from coati.model import Outcome, Request, Settlement
     from coati.pacing.host_pace import Wait
     from coati.runs.totals import Totals
 
@@ -44,7 +43,7 @@ class CrawlCounts:
         self._begun = time.monotonic()
 
     def start_clock(self) -> None:
-        """Count the session's time from here: what came before was no crawling."""
+        """Count the session's time from here: what came before was not crawling."""
         self._begun = time.monotonic()
 
     @property
@@ -74,7 +73,7 @@ class CrawlCounts:
     def settle(self, request: Request, outcome: Outcome, settlements: Iterable[Settlement]) -> None:
         """Count what the pages of an arm brought, once that is final, and what was no use at once.
 
-        A page whose links were not all asked for yet is neither a success nor a failure.
+        A page with links that were not requested yet is neither a success nor a failure.
         """
         if request.arm is not None and isinstance(outcome, Page):
             self._arm_of[request.id] = request.arm

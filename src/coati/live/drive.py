@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from coati.live.answered_urls import AnsweredUrls
 from coati.live.clock import RunClock
@@ -27,46 +27,41 @@ from coati.live.failures import FailureReason
 from coati.live.host_ends import HostEnds
 from coati.live.outages import Outages
 from coati.live.outcomes import MISSING, FetchResult
-from coati.live.plan import CrawlResult
-from coati.live.progress import Event, EventKind, described
+from coati.live.plan import CrawlPlan, CrawlResult
+from coati.live.progress import Event, EventKind, Progress, described
 from coati.live.redirect_hops import RedirectHops
-from coati.live.site_turns import Spent
+from coati.live.site_turns import Usage
 from coati.live.stop_rules import StopRules, final_reason
 from coati.live.trap_filter import trap_filter
 from coati.model import (
     Deferred,
     Failure,
+    Hosts,
     Later,
     Method,
+    Outcome,
     Page,
     Refused,
     Request,
+    Settlement,
 )
+from coati.pacing.host_pace import HostPause, Wait
 from coati.readers.list_addresses import ListAddresses
 from coati.readers.listed_links import ListedLinks
 from coati.runs.fetched import Fetched
+from coati.runs.host_answers import host_answers
 from coati.runs.skip_reasons import SkipReason
-from coati.runs.store import Recorded
+from coati.runs.store import Recorded, RunStore
 from coati.search.engines import Engines
 from coati.stop_reasons import StopReason
-from coati.strategies.strategy import Expects, checked, settled
+from coati.strategies.strategy import Expects, Strategy, checked, settled
 from coati.web.facts import FEEDS
 from coati.web.out_links import with_out_links
 from coati.web.urls import host_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from coati.live.plan import CrawlPlan
-    from coati.live.progress import Progress
-    from coati.model import Hosts, Outcome, Settlement
-    from coati.pacing.host_pace import HostPause, Wait
-    from coati.runs.store import RunStore
-    from coati.strategies.strategy import Strategy
-
 _PROGRESS_SECONDS = 0.5
 
-# How long a crawl waits for its turn before it asks of itself; it is woken as soon as it has one.
+# How long a crawl waits for its turn before it checks by itself; it is woken as soon as it has one.
 _TURN_SECONDS = 60.0
 
 
@@ -88,7 +83,7 @@ class Drive:
         self.aborted = False
         self._saves = False
         self.counts = CrawlCounts()
-        not_before = plan.store.last_logged_time if plan.store is not None else 0.0
+        not_before = plan.store.log.last_time() if plan.store is not None else 0.0
         self._clock = RunClock(not_before, plan.clock)
         # The engine's scheduler puts its own here.
         self.waits: Callable[[], Mapping[str, Wait]] = dict
@@ -102,18 +97,17 @@ class Drive:
         self._hops = RedirectHops(plan.settings.max_redirects)
         logged = () if plan.store is None else plan.store.lists()
         self.lists = ListAddresses((*plan.start_urls, *logged), feeds=FEEDS in plan.extractors)
-        self.engines = (
-            Engines(plan.providers) if plan.store is None else Engines(plan.providers, plan.store.charged_to)
-        )
+        charged = () if plan.store is None else (plan.store.log.charged_to,)
+        self.engines = Engines(plan.providers, *charged)
         self._listed_links = self._listed_before()
         self._strategy = self._restore()
         self._stop_rules = StopRules(
             plan.early_stop, self._strategy, one_site=plan.one_site, defers=plan.defers
         )
-        past = plan.store.host_answers() if plan.store is not None and plan.defers else ()
+        past = host_answers(plan.store.log.connection) if plan.store is not None and plan.defers else ()
         self.outages = Outages(plan.settings.retries, plan.settings.retry_seconds, past)
         self.visits = AnsweredUrls(plan.store, plan.earlier)
-        self._sift = trap_filter(plan.traps, plan.store)
+        self._filter_traps = trap_filter(plan.traps, plan.store)
         self._sent = self.counts.requests
         # Of bodies that are being read.
         self._arriving = 0
@@ -121,7 +115,7 @@ class Drive:
         before = {} if plan.store is None or plan.one_site else plan.store.requests_by_host()
         self.host_ends = HostEnds(plan.host_budget, before)
         if plan.turns is not None:
-            plan.turns.joins(self)
+            plan.turns.add(self)
 
     def _restore(self) -> Strategy:
         store, form = self.plan.store, self.plan.form
@@ -129,7 +123,7 @@ class Drive:
             return self.plan.new_strategy()
         restored = store.restore(self.plan.new_strategy, form, self.plan.strategy)
         self._again.extend(restored.in_flight)
-        # Snapshots are those of the run's own strategy; that they do not fit another is no news.
+        # Snapshots are those of the run's own strategy; that they do not fit another is expected.
         self._messages = (*store.messages, *(() if self.plan.strategy else restored.messages))
         self.counts = CrawlCounts(restored.totals)
         return restored.strategy
@@ -166,7 +160,7 @@ class Drive:
         return self.stop_reason is not None or self.aborted
 
     def choose(self, hosts: Hosts) -> Request | Later | None:
-        """Ask for the next request; None if there is none now, or none at all, `Later` if there is none yet.
+        """Return the next request; None if there is none now, or none at all, `Later` if there is none yet.
 
         What was in flight when an earlier session ended comes first; it was chosen already.
         """
@@ -177,7 +171,7 @@ class Drive:
             request = self._again.popleft() if self._again else self._ask(hosts)
             if not isinstance(request, Request):
                 if turns is not None:
-                    turns.passes()
+                    turns.yield_turn()
                 return request
             visited = request.method is Method.GET and self.visits.last(request.url) is not None
             self._open[request.id] = _Open(request, self._clock.now(), visited)
@@ -202,20 +196,20 @@ class Drive:
         self._tell(EventKind.RETRIED, id=request_id, url=state.request.url, attempt=state.attempts)
         return True
 
-    def leaves(self, request_id: int, now: float) -> None:
+    def note_sent(self, request_id: int, now: float) -> None:
         """Take note that a request leaves; until then it waited for its host."""
         state = self._open.get(request_id)
         if state is not None:
             state.started_at = now
 
     def may_try(self, request: Request) -> bool:
-        """Tell whether a host that did not give its rules should be asked for them again."""
+        """Tell whether to request the rules of a host again that did not give them."""
         return self.outages.may_try(request, self._clock.now())
 
-    def hear_from(self, url: str) -> None:
+    def host_answered(self, url: str) -> None:
         """Take note of a sign of life: the host of a URL is there."""
         self.outages.answered(url)
-        self._stop_rules.hear()
+        self._stop_rules.answered()
 
     def charge(self, request_id: int, attempts: int = 1) -> bool:
         """Charge an open request with more attempts, or fewer; False if there is no budget for more."""
@@ -250,22 +244,31 @@ class Drive:
         settlements = settled(self._strategy.observe(request_id, recorded.outcome, now))
         del self._open[request_id]
         self._sent += charged - state.attempts
+        before = self.counts.pages, self.counts.failures
         self.counts.count(request, result, charged, new_target=recorded.new_target)
         self.counts.archived += from_archive
         self.counts.settle(request, recorded.outcome, settlements)
         self._keep(settlements)
         self._tell_observed(state, result, charged, recorded.file)
         end = self._stop_rules.after(
-            request, result.outcome, charged, self.counts, hopeless=self.outages.hopeless
+            request, result.outcome, charged, self.counts, give_up=self.outages.give_up
         )
         if end is not None:
             self.stop(end)
         self._end_host(host_of(request.url), result.outcome, charged)
         if self.plan.turns is not None:
-            self.plan.turns.observed(_brought(result, charged, recorded))
+            self.plan.turns.observed(self._brought(result, charged, recorded, before))
+
+    def _brought(
+        self, result: FetchResult, charged: int, recorded: Recorded, before: tuple[int, int]
+    ) -> Usage:
+        """Return what a request brought; ``before`` are the pages and failures that were counted before."""
+        size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
+        pages, failures = self.counts.pages - before[0], self.counts.failures - before[1]
+        return Usage(charged, size, int(recorded.new_target), pages, failures)
 
     def _end_host(self, host: str, outcome: Outcome, charged: int) -> None:
-        """Ask a host for nothing more that has had its share, or that forbids everything."""
+        """Send nothing more to a host that used up its budget, or that forbids everything."""
         if not self.plan.one_site:
             why = self.host_ends.after(host, outcome, charged)
             if why is not None:
@@ -286,8 +289,8 @@ class Drive:
             # Before traps are left out: what counts is what stands there.
             result = replace(result, outcome=with_out_links(result.outcome))
         if self.plan.listed_links and request.method is Method.GET:
-            result = replace(result, outcome=self._listed_links.told(request.url, result.outcome))
-        return self._sift(request, self._hops.bounded(request, result), state.visited)
+            result = replace(result, outcome=self._listed_links.with_listed(request.url, result.outcome))
+        return self._filter_traps(request, self._hops.bounded(request, result), state.visited)
 
     def stop(self, reason: StopReason) -> None:
         """Send nothing more; what is in flight is finished."""
@@ -308,9 +311,10 @@ class Drive:
             for cancel in self._on_abort:
                 cancel()
 
-    def spent(self) -> Spent:
+    def spent(self) -> Usage:
         """Return what the run has spent."""
-        return Spent(self.counts.requests, self.counts.bytes, self.counts.targets)
+        counts = self.counts
+        return Usage(counts.requests, counts.bytes, counts.targets, counts.pages, counts.failures)
 
     def seconds_before(self) -> float:
         """Return how long earlier sessions of the run took."""
@@ -321,20 +325,16 @@ class Drive:
         return self._strategy.expects() if isinstance(self._strategy, Expects) else None
 
     def rests_seconds(self) -> float:
-        """Return how long the host that has to rest longest does."""
+        """Return the longest rest that any host needs now."""
         return max((wait.seconds for wait in self.waits().values()), default=0.0)
 
-    def awaken(self) -> None:
-        """Let the engine ask again: it is this crawl's turn."""
-        self.wake()
-
-    def let_go(self) -> None:
-        """End a crawl that is stopping without what only waits; that stays open, and all else is saved."""
+    def abandon(self) -> None:
+        """End a stopping crawl without what is in flight; that stays open, and all else is saved."""
         self._saves = True
         self.abort()
 
     def on_abort(self, cancel: Callable[[], None]) -> None:
-        """Have this called when the crawl must end at once."""
+        """Call this when the crawl must end at once."""
         self._on_abort.append(cancel)
 
     def host_waits(self, host: str, waits: Sequence[Wait], pauses: Mapping[str, HostPause]) -> None:
@@ -344,7 +344,7 @@ class Drive:
         if pauses and self.plan.store is not None:
             self.plan.store.keep_pauses(pauses)
 
-    def rules_came(self, url: str, status: int, size_bytes: int, reason: str) -> None:
+    def robots_received(self, url: str, status: int, size_bytes: int, reason: str) -> None:
         """Log what came for a robots.txt; ``reason`` says why it forbids all without saying so."""
         if self.aborted:
             return
@@ -354,23 +354,23 @@ class Drive:
 
     def host_pauses(self) -> Mapping[str, HostPause]:
         """Return what earlier sessions of the run kept of hosts."""
-        # Offline no host is asked, so that none has to rest.
+        # Offline nothing is sent, so that no host has to rest.
         known = None if self.plan.offline else self.plan.store
         return {} if known is None else known.host_pauses()
 
-    def arrives(self, size_bytes: int) -> bool:
+    def received(self, size_bytes: int) -> bool:
         """Take note of bytes that arrive, or (below zero) of a body that is no longer read.
 
         False if there are more than the budget has left. The crawl ends then, and what is in flight stays
-        open: a larger budget asks for it again.
+        open: with a larger budget it is requested again.
         """
         self._arriving += size_bytes
         limit, turns = self.plan.budget.max_bytes, self.plan.turns
-        allowed = turns is None or turns.arrives(size_bytes)
+        allowed = turns is None or turns.received(size_bytes)
         if size_bytes <= 0 or (allowed and (limit is None or self.counts.bytes + self._arriving <= limit)):
             return True
         self.stop(StopReason.BUDGET_BYTES)
-        self.let_go()
+        self.abandon()
         return False
 
     def seconds_left(self) -> float | None:
@@ -397,7 +397,7 @@ class Drive:
     def close(self) -> CrawlResult:
         """Say how the crawl ended; the store learns it too."""
         if self.plan.turns is not None:
-            self.plan.turns.leaves()
+            self.plan.turns.remove()
         if self.error is not None:
             raise self.error
         counts = self.counts
@@ -413,7 +413,7 @@ class Drive:
         return CrawlResult(stop, progress, counts.start_links, failure, (*self._messages, *self._left_out()))
 
     def _finish(self, store: RunStore, stop: StopReason) -> None:
-        """End the session; after a retry of what was broken the run's own strategy goes on."""
+        """End the session; after a retry of what was broken the run's own strategy continues."""
         if not self.plan.strategy:
             store.finish(self._clock.now(), stop, self._strategy, self.plan.form)
         elif stop is not StopReason.FINISHED:
@@ -425,7 +425,7 @@ class Drive:
         return [f"the profile {name} was skipped: it raised {error}" for name, error in broken.items()]
 
     def _reasons_of_hosts(self) -> dict[str, str]:
-        """Say in words why hosts were not asked any more."""
+        """Say in words why hosts get no more requests."""
         return {
             host: why if why in set(SkipReason) else self.host_ends.trouble(host) or why
             for host, why in self.ended_hosts().items()
@@ -499,22 +499,17 @@ class Drive:
         request = state.request
         if self.plan.on_event is not None:
             seconds = round(self._clock.now() - state.started_at, 3)
-            told = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
+            data = {"id": request.id, "url": request.url, "charged": charged, "seconds": seconds}
             if result.rendered is not None:
-                told["rendered"] = {"requests": result.rendered.requests, "failed": result.rendered.failed}
+                data["rendered"] = {"requests": result.rendered.requests, "failed": result.rendered.failed}
             if file is not None:
-                told["file"] = file
-            self._tell(EventKind.OBSERVED, **told, **described(result.outcome))
+                data["file"] = file
+            self._tell(EventKind.OBSERVED, **data, **described(result.outcome))
             if isinstance(result.outcome, Refused):
                 self._tell(EventKind.SKIPPED, url=request.url, reason=result.outcome.reason)
             for url, reason in result.skipped:
                 self._tell(EventKind.SKIPPED, url=url, reason=reason)
         self.tell_progress()
-
-
-def _brought(result: FetchResult, charged: int, recorded: Recorded) -> Spent:
-    size = 0 if isinstance(result.outcome, Refused) else result.outcome.size_bytes
-    return Spent(charged, size, int(recorded.new_target))
 
 
 def _nothing() -> None:

@@ -7,17 +7,15 @@ default off would not do: Scrapy imports it first, and that takes a second.)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.utils.reactor import is_reactor_installed
 
+from coati.live.plan import CrawlPlan
 from coati.live.robots import MAX_ROBOTS_REDIRECTS
 from coati.live.settings import RenderMode
 from coati.search.engines import engine_host
 from coati.web.urls import origin_of
-
-if TYPE_CHECKING:
-    from coati.live.plan import CrawlPlan
 
 _ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 
@@ -91,7 +89,7 @@ def _handlers(plan: CrawlPlan) -> dict[str, str | None]:
     none = dict.fromkeys(("http", "https", "search", "ftp", "s3", "file", "data"))
     search = {"search": _OURS + "search_handler.SearchDownloadHandler"}
     if plan.offline:
-        # Nobody is asked but engines in this process: all else is refused before it gets here.
+        # Only engines in this process are queried: all else is refused before it gets here.
         return {**none, **search}
     streaming = _OURS + "streaming.StreamingDownloadHandler"
     return {**none, **search, "http": streaming, "https": streaming}

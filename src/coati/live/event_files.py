@@ -7,16 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from coati.errors import ConfigError
 from coati.live.event_lines import event_line
+from coati.live.progress import Event, OnEvent
 from coati.runs.errors import RunWriteError
 from coati.times import to_iso_seconds
 from coati.web.invisible_characters import safe
-
-if TYPE_CHECKING:
-    from coati.live.progress import Event, OnEvent
 
 SayLine = Callable[[str], None]
 
@@ -27,7 +25,7 @@ def events_written(path: str, on_event: OnEvent | None) -> Iterator[OnEvent | No
     if not path:
         yield on_event
         return
-    with _appending("events", path) as append:
+    with lines_appended("events", path) as append:
 
         def tell(event: Event) -> None:
             append(json.dumps({"at": event.at, "what": event.what, **event.data}))
@@ -41,12 +39,12 @@ def events_written(path: str, on_event: OnEvent | None) -> Iterator[OnEvent | No
 def events_logged(path: str, on_event: OnEvent | None) -> Iterator[tuple[OnEvent | None, SayLine]]:
     """Append a line with the time for each event to a file, if it is named, and pass events on.
 
-    The second of what it yields appends a line of one's own.
+    Also yields a function that appends any other line.
     """
     if not path:
         yield on_event, lambda _: None
         return
-    with _appending("log_file", path) as append:
+    with lines_appended("log_file", path) as append:
 
         def tell(event: Event) -> None:
             if line := event_line(event):
@@ -63,7 +61,8 @@ def _timed(line: str, at: float) -> str:
 
 
 @contextmanager
-def _appending(setting: str, path: str) -> Iterator[SayLine]:
+def lines_appended(setting: str, path: str | Path) -> Iterator[SayLine]:
+    """Return what appends a line to the file that a setting names."""
     try:
         # Line by line: who watches sees each event, and a full disk is told where it happens.
         file: TextIO = Path(path).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed below

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coati.live.progress import Event, EventKind
-from coati.units import format_bytes, format_count, format_seconds
+from coati.units import format_bytes, format_count, format_delay, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,7 @@ def stalls_line(stalls: Stalls) -> str:
         return ""
     return (
         f"The crawl stalled {format_count(stalls.times, 'time')} for more than a second,"
-        f" {stalls.longest_seconds:.1f} s at the longest."
+        f" {format_delay(stalls.longest_seconds)} at the longest."
     )
 
 

@@ -1,14 +1,14 @@
 """An event loop that knows when an answer can have arrived, apart from when somebody gets to read it.
 
-An answer that has arrived is noticed only when the loop comes round to it. In a process that crawls a hundred
-sites, or on a busy machine, that takes longer than the answer itself, and who takes it for slowness of the
-server asks more and more seldom. So the loop keeps, for each of its turns, the last moment at which what the
-turn deals with was not there yet:
+A response that has arrived is noticed only when the loop comes to it. In a process that crawls a hundred
+sites, or on a busy machine, that takes longer than the response itself; taken for slowness of the server, it
+would make requests rarer and rarer. So the loop keeps, for each of its turns, the last moment at which what
+the turn deals with was not there yet:
 
 - if the turn began with waiting, nothing was there until the wait ended;
 - if something was there at once, it came while the last turn was at work, at its beginning at the earliest.
 
-Who awaits an answer goes on one turn after the answer was noticed; so it is the turn before that counts.
+Who awaits a response continues one turn after it was noticed; so it is the turn before that counts.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from collections import deque
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from coati.live.byte_spacing import ByteSpacing
-from coati.live.request_spacing import RequestSpacing
+from coati.live.spacing import ByteSpacing, RequestSpacing
 
 # A turn of more than this holds up everything: no answer is read, no signal heard.
 STALL_SECONDS = 1.0
 
-# A wait that is shorter was none: asking alone takes that long.
+# A wait that is shorter was none: the call alone takes that long.
 _WAITED_SECONDS = 0.0002
 
 
@@ -84,7 +83,7 @@ class CrawlLoop(asyncio.SelectorEventLoop):
         super().__init__(self._turns)
 
     def crawl_begins(self) -> None:
-        """Count stalls from here: loading what a crawl needs is none."""
+        """Count stalls from here: loading what a crawl needs is not a stall."""
         self._turns.restart()
 
     @property
@@ -94,12 +93,12 @@ class CrawlLoop(asyncio.SelectorEventLoop):
 
     @property
     def came_after(self) -> float:
-        """The moment (of ``time.monotonic``) before which what is awaited and now there cannot have come."""
+        """The earliest moment (of ``time.monotonic``) at which what is there now can have arrived."""
         return self._turns.came_after[0]
 
 
 def stalls_of_loop() -> Stalls:
-    """Return the stalls of the running loop; none on a loop of somebody else's, or where none runs."""
+    """Return the stalls of the running loop; none on another loop, or where none runs."""
     with suppress(RuntimeError):
         loop = asyncio.get_running_loop()
         if isinstance(loop, CrawlLoop):
@@ -115,15 +114,15 @@ def count_stalls_from_here() -> None:
 
 
 def byte_spacing_of_loop() -> ByteSpacing:
-    """Return what all crawls on the running loop share; one of its own on a loop of somebody else's."""
+    """Return what all crawls on the running loop share; one of its own on another loop."""
     loop = asyncio.get_running_loop()
     return loop.byte_spacing if isinstance(loop, CrawlLoop) else ByteSpacing()
 
 
 def seconds_of_server(started: float) -> float:
-    """Say how long an answer that is now there took, at least, if it was asked for at ``started``.
+    """Say how long an answer that is now there took, at least, if it was requested at ``started``.
 
-    On a loop of somebody else's it is all the time since then.
+    On another loop it is all the time since then.
     """
     loop = asyncio.get_running_loop()
     came = loop.came_after if isinstance(loop, CrawlLoop) else time.monotonic()

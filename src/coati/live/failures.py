@@ -2,25 +2,14 @@
 
     Exception
     ├── scrapy.exceptions.IgnoreRequest
-    │   └── HostEndedError       raised before a request is sent, by the pace of its host
-    └── DownloadError            raised by our download handler, in place of a response
-        ├── PrivateAddressError    the name leads to an address that must not be asked
-        ├── TooLargeError          more bytes than we take, declared or not
-        ├── BombError              a small body that decompresses to a very large one
-        ├── TooSlowError           bytes that come too slowly
-        ├── BadAnswerError         bytes that are no HTTP
-        ├── BadEncodingError       bytes that cannot be decompressed
-        ├── UnknownEncodingError   bytes that are packed as nobody here can undo
-        ├── PackedPartError        packed bytes that break off
-        ├── NoBudgetError          more bytes than may still be spent
-        ├── OfflineError           not in the archive, and nothing else may be asked
-        ├── SearchAnswerError      an answer that is none of the search engine's
-        ├── QueryRefusedError      a query that is not asked at all
-        └── CertificateError       a certificate that was to be verified and cannot be
+    │   └── HostEndedError     raised before a request is sent, by the pace of its host
+    ├── PrivateAddressError    the name leads to an address that must not get requests
+    ├── NotAskedError          not sent: it is not in the archive, or not a query of ours
+    └── DownloadError          raised by our download handler in place of a response, with the reason
 
 None of these leaves the live driver: a strategy sees a `coati.model.Failure`, `Deferred` or `Refused`.
 
-Some failures say nothing about the URL that was asked for: `PASSING_REASONS`, and those with a status of
+Some failures say nothing about the URL that was requested: `PASSING_REASONS`, and those with a status of
 `coati.archive.record.PASSING_STATUSES`. What is done about them is decided by `coati.live.outages`.
 """
 
@@ -34,71 +23,32 @@ from scrapy import exceptions as scrapy_errors
 from scrapy.exceptions import IgnoreRequest
 
 if TYPE_CHECKING:
+    from coati.runs.skip_reasons import SkipReason
     from coati.web.rules import Refusal
+
+
+class PrivateAddressError(Exception):
+    """The host leads to a private address, and the crawl began at a public one."""
+
+
+class NotAskedError(Exception):
+    """Nothing is sent, for this reason."""
+
+    def __init__(self, reason: Refusal | SkipReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class DownloadError(Exception):
     """Why our download handler gave up; never worth another try."""
 
-
-class PrivateAddressError(DownloadError):
-    """The host leads to a private address, and the crawl began at a public one."""
-
-
-class TooLargeError(DownloadError):
-    """The body is larger than we take."""
-
-
-class BombError(DownloadError):
-    """The body grows out of all proportion when it is decompressed."""
-
-
-class TooSlowError(DownloadError):
-    """The body comes more slowly than we wait for."""
-
-
-class BadAnswerError(DownloadError):
-    """What came is not an answer that HTTP knows."""
-
-
-class BadEncodingError(DownloadError):
-    """The body is not packed in the way that its header says."""
-
-
-class UnknownEncodingError(DownloadError):
-    """The body is packed in a way that we do not know."""
-
-
-class PackedPartError(DownloadError):
-    """The body ends before what is packed in it does, though it is as long as was declared."""
-
-
-class SearchAnswerError(DownloadError):
-    """What came is not an answer of the search engine: a page for people, half an answer."""
-
-
-class QueryRefusedError(DownloadError):
-    """The search engine is not asked, for this reason."""
-
-    def __init__(self, reason: Refusal) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: FailureReason, about: str = "") -> None:
+        super().__init__(f"{reason}: {about}" if about else reason)
         self.reason = reason
 
 
-class CertificateError(DownloadError):
-    """The server's certificate does not hold, or the two could not agree on encryption."""
-
-
-class NoBudgetError(DownloadError):
-    """The body is larger than the rest of the budget of bytes; it is requested again later."""
-
-
-class OfflineError(DownloadError):
-    """The archive does not hold it, and the crawl asks nobody else."""
-
-
 class HostEndedError(IgnoreRequest):
-    """Raised before the network: a host asks for a longer wait than we make, or answers no more."""
+    """Raised before the network: a host asks for a longer wait than we make, or no longer responds."""
 
 
 class FailureReason(StrEnum):
@@ -119,13 +69,13 @@ class FailureReason(StrEnum):
     NOT_DECOMPRESSED = "body cannot be decompressed"
     UNKNOWN_ENCODING = "unknown compression"
     PACKED_PART = "compressed body is incomplete"
-    PART = "partial response that was not asked for"
+    PART = "unrequested partial response"
     NOT_READY = "the server is still preparing it"
     NO_CONTENT = "no content"
     NO_LOCATION = "redirect without a usable location"
     REDIRECT_LOOP = "redirect loop"
     TOO_MANY_REDIRECTS = "too many redirects"
-    NOT_ASKED = "status 304 without a conditional request"
+    UNREQUESTED_304 = "status 304 without a conditional request"
     NO_BUDGET = "no budget for a retry"
     NO_RULES = "robots.txt could not be fetched"
     UNSUPPORTED = "not fetched"
@@ -141,7 +91,7 @@ SILENCE: Final = frozenset(
         FailureReason.NO_RULES,
     }
 )
-"""Reasons that mean that nobody spoke to us, or nobody who knew the way."""
+"""Reasons that mean that no response came, neither from the host nor from anything on the way."""
 
 PASSING_REASONS: Final = (SILENCE - {FailureReason.CERTIFICATE}) | {
     FailureReason.SHORT_BODY,
@@ -155,16 +105,6 @@ PASSING_REASONS: Final = (SILENCE - {FailureReason.CERTIFICATE}) | {
 
 # In this order: the first class that fits says the reason.
 _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
-    (TooSlowError, FailureReason.TOO_SLOW),
-    (TooLargeError, FailureReason.TOO_LARGE),
-    (BombError, FailureReason.BOMB),
-    (BadAnswerError, FailureReason.BAD_ANSWER),
-    (NoBudgetError, FailureReason.NO_BUDGET),
-    (BadEncodingError, FailureReason.NOT_DECOMPRESSED),
-    (UnknownEncodingError, FailureReason.UNKNOWN_ENCODING),
-    (PackedPartError, FailureReason.PACKED_PART),
-    (SearchAnswerError, FailureReason.BAD_SEARCH),
-    (CertificateError, FailureReason.CERTIFICATE),
     (scrapy_errors.DownloadTimeoutError, FailureReason.TIMEOUT),
     (scrapy_errors.CannotResolveHostError, FailureReason.NO_HOST),
     (scrapy_errors.DownloadConnectionRefusedError, FailureReason.NOT_CONNECTED),
@@ -179,6 +119,8 @@ _REASONS: Final[tuple[tuple[type[BaseException], FailureReason], ...]] = (
 
 def failure_reason(error: BaseException) -> FailureReason:
     """Return the reason for an error that came in place of a response."""
+    if isinstance(error, DownloadError):
+        return error.reason
     for kind, reason in _REASONS:
         if isinstance(error, kind):
             return reason

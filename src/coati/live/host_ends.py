@@ -7,15 +7,10 @@ stands what ends a host that answers well.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from coati.model import Deferred, Failure, Refused
+from coati.model import Deferred, Failure, Outcome, Refused
 from coati.runs.skip_reasons import SkipReason
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from coati.model import Outcome
 
 # This many refusals in a row, and nothing that was allowed: the host forbids everything.
 _REFUSALS = 5
@@ -25,7 +20,7 @@ _REMEMBERED = 100_000
 
 
 class HostEnds:
-    """Counts what each host got; ``before`` is what earlier sessions asked of hosts, by host."""
+    """Counts what each host got; ``before`` is what earlier sessions sent to hosts, by host."""
 
     def __init__(self, budget: int | None, before: Mapping[str, int]) -> None:
         self._budget = budget
@@ -34,7 +29,7 @@ class HostEnds:
         self._troubles: dict[str, str] = {}
 
     def after(self, host: str, outcome: Outcome, charged: int) -> SkipReason | None:
-        """Say why a host is not to be asked again after this outcome; None if it may be."""
+        """Say why a host gets no more requests after this outcome; None if it may."""
         if charged:
             self._requests[host] += charged
             self._refusals.pop(host, None)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from scrapy.logformatter import LogFormatter
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.http import Response
-    from scrapy.logformatter import LogFormatterResult
+from scrapy import Request, Spider
+from scrapy.http import Response
+from scrapy.logformatter import LogFormatter, LogFormatterResult
 
 
 class NoResponseLines(LogFormatter):

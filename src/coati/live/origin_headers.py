@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from coati.live.header_texts import header_pairs
 from coati.web.urls import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -47,7 +46,7 @@ def basic_authorisation(origin: str, user: str, password: str) -> OriginHeader:
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a header carries what opens doors, by its name.
+    """Tell by its name whether a header carries a credential.
 
     >>> is_secret("Authorization"), is_secret("Accept-Language")
     (True, False)
@@ -58,7 +57,7 @@ def is_secret(name: str) -> bool:
 def sent_headers(request: Request, bound: Iterable[OriginHeader]) -> tuple[tuple[str, str], ...]:
     """Return the headers of a request that was sent, for a record of it.
 
-    What opens doors is left out: cookies, what sounds like a secret, and all that was given for one origin.
+    Credentials are left out: cookies, what sounds like a secret, and all that was given for one origin.
     """
     hidden = {header.name.lower() for header in bound}
     return tuple(

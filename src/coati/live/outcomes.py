@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 
 from coati.live.failures import (
     FailureReason,
     HostEndedError,
-    OfflineError,
+    NotAskedError,
     PrivateAddressError,
-    QueryRefusedError,
     failure_reason,
 )
 from coati.live.header_texts import header_pairs, header_text
-from coati.model import NO_LINKS, Failure, Kind, Method, Other, Page, Redirect, Refused, Target, Unchanged
+from coati.model import (
+    NO_LINKS,
+    Failure,
+    Kind,
+    Method,
+    Other,
+    Outcome,
+    Page,
+    Redirect,
+    Refused,
+    Request,
+    Target,
+    Unchanged,
+)
 from coati.readers.formats import Format, format_of, is_missing_robots
-from coati.readers.registry import PageReader
-from coati.runs.skip_reasons import SkipReason
+from coati.readers.registry import KnowsShortcuts, PageReader
+from coati.runs.fetched import RenderNote
+from coati.runs.skip_reasons import Reason, SkipReason
 from coati.web.downloads import proposed_name
-from coati.web.facts import NO_EXTRACTORS, facts_of
-from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
+from coati.web.facts import NO_EXTRACTORS, Extractor, facts_of
+from coati.web.markup.goals import Predicate
+from coati.web.media import BLOCKED_MEDIA_PREFIXES, TargetTypes, essence
+from coati.web.rules import Refusal, Rules
 from coati.web.sniffing import SNIFFED_BYTES, sniffed_type
 from coati.web.urls import is_query, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from scrapy.http import Response
-
-    from coati.model import Outcome, Request
-    from coati.readers.registry import KnowsShortcuts
-    from coati.runs.fetched import RenderNote
-    from coati.runs.skip_reasons import Reason
-    from coati.web.facts import Extractor
-    from coati.web.markup.goals import Predicate
-    from coati.web.media import TargetTypes
-    from coati.web.rules import Refusal, Rules
 
 NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -63,10 +65,10 @@ LOOK_INSIDE = "coati_look_inside"
 # Set where the URL is a list address (`coati.readers.list_addresses`), and where it is one of an API.
 LIST = "coati_list"
 API = "coati_api"
-# Set where a page in a browser asks for it, and what came of rendering a page (`RenderNote`).
+# Set where a page in a browser requests it, and what came of rendering a page (`RenderNote`).
 PAGE_REQUEST = "coati_page_request"
 RENDERED = "coati_rendered"
-# The URL of which it was asked whether what the run was given last has changed.
+# The URL of a conditional request: whether what the run got last has changed.
 CONDITIONAL = "coati_conditional"
 
 # Flags of a Scrapy response by which our download handler tells that a body is not whole.
@@ -152,9 +154,7 @@ class ResponseReader:
         if isinstance(error, HostEndedError):
             known = str(error) in {SkipReason.HOST_BUDGET, SkipReason.ROBOTS}
             return FetchResult(Refused(SkipReason(str(error)) if known else SkipReason.HOST_FAILING))
-        if isinstance(error, OfflineError):
-            return FetchResult(Refused(SkipReason.NOT_ARCHIVED))
-        if isinstance(error, QueryRefusedError):
+        if isinstance(error, NotAskedError):
             return FetchResult(Refused(error.reason))
         if isinstance(error, IgnoreRequest):
             message = str(error)
@@ -254,12 +254,12 @@ class ResponseReader:
 
 
 def _received(result: FetchResult, response: Response) -> int:
-    """Count the bytes of a page, and of what it asked for."""
+    """Count the bytes of a page, and of what it requested."""
     return len(response.body) + (0 if result.rendered is None else result.rendered.received_bytes)
 
 
 def _what_is_missing(request: Request, response: Response) -> FailureReason | None:
-    """Say why a success that is not a page did not bring all of what was asked for; None if it did."""
+    """Say why a success that is not a page did not bring all of what was requested; None if it did."""
     if response.status in _EMPTY:
         return FailureReason.NO_CONTENT
     if request.method is Method.HEAD or DAMAGED not in response.flags:
@@ -272,7 +272,7 @@ def _without_content(request: Request, response: Response, size: int) -> Outcome
     if response.status != NOT_MODIFIED:
         return Failure(response.status, size, f"status {response.status}")
     if response.request is None or response.request.meta.get(CONDITIONAL) != request.url:
-        return Failure(response.status, size, FailureReason.NOT_ASKED)
+        return Failure(response.status, size, FailureReason.UNREQUESTED_304)
     return Unchanged(response.status, size)
 
 

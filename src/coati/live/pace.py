@@ -5,7 +5,7 @@ trouble. Usable in any Scrapy project::
 
     DOWNLOADER_MIDDLEWARES = {"coati.live.pace.PaceMiddleware": 890}
 
-890 is next to the network, so that each attempt counts, and what other middlewares ask for as well. Settings:
+890 is next to the network, so that each attempt counts, and what other middlewares request as well. Settings:
 
 =========================  ==============================================================================
 ``DOWNLOAD_DELAY``         the least delay between two requests to a host, without Scrapy's variation
@@ -21,10 +21,12 @@ trouble. Usable in any Scrapy project::
 from __future__ import annotations
 
 import asyncio
+import email.utils
 import time
-from typing import TYPE_CHECKING, Final
+from datetime import UTC
+from typing import TYPE_CHECKING, Final, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadConnectionRefusedError,
@@ -38,23 +40,19 @@ from coati.live.clock import RunClock
 from coati.live.event_loop import CrawlLoop
 from coati.live.failures import HostEndedError
 from coati.live.outcomes import ANSWER_SECONDS, REQUEST
-from coati.live.retry_after import parse_retry_after
 from coati.live.settings import LiveSettings
 from coati.live.spider import drive_of
-from coati.pacing.host_pace import HostPace, PaceSettings
+from coati.pacing.host_pace import HostPace, PaceSettings, Wait
 from coati.web.urls import host_of, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
     from scrapy.settings import BaseSettings
 
-    from coati.pacing.host_pace import Wait
 
 TOO_LONG: Final = "coati_wait_too_long"
 
@@ -117,7 +115,7 @@ class PaceMiddleware:
         return middleware
 
     async def process_request(self, request: Request) -> None:
-        """Hold a request back until its host may be asked."""
+        """Hold a request back until its host is ready."""
         host = _host(request)
         if not host:
             return
@@ -131,22 +129,24 @@ class PaceMiddleware:
                 raise IgnoreRequest("the crawl ends before the host's delay is over")
             await asyncio.sleep(max(_LEAST_SLEEP_SECONDS, min(seconds, _LOOK_UP_SECONDS)))
         request.meta[PACED_HOST] = host
-        self.leaves(request)
+        self.note_sent(request)
         if await self._take_turn():
-            self.leaves(request)
+            self.note_sent(request)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Learn from an answer of the host's; one from an archive is none."""
+        """Learn from a response of the host; one from an archive says nothing."""
         host = request.meta.pop(PACED_HOST, "")
         if not host:
             return response
         now = self._now()
         header = response.headers.get("Retry-After")
-        asked = None if header is None else parse_retry_after(header.decode("latin-1"), time.time())
-        self._tell(host, self.pace.answered(host, now, response.status, _server_seconds(request), asked))
+        retry_after = None if header is None else parse_retry_after(header.decode("latin-1"), time.time())
+        self._tell(
+            host, self.pace.answered(host, now, response.status, _server_seconds(request), retry_after)
+        )
         if self.pace.ended(host):
             request.meta["dont_retry"] = True
-            request.meta[TOO_LONG] = asked
+            request.meta[TOO_LONG] = retry_after
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -155,22 +155,22 @@ class PaceMiddleware:
         if host and isinstance(exception, _TROUBLES):
             self._tell(host, self.pace.failed(host, self._now()))
 
-    def leaves(self, request: Request) -> None:
+    def note_sent(self, request: Request) -> None:
         """Let the delay of a host count from here; a handler says it again when it writes to the socket."""
         # One moment for both: else a stall between them makes the log show less than the delay.
         now = self._now()
         if request.meta.get(PACED_HOST):
             self.pace.sent(request.meta[PACED_HOST], now)
         if self._drive is not None and REQUEST in request.meta:
-            self._drive.leaves(request.meta[REQUEST].id, now)
+            self._drive.note_sent(request.meta[REQUEST].id, now)
 
     def robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Keep the Crawl-delay of a robots.txt."""
         host = _host(request)
         for agent in self._agents:
-            asked = robotparser.crawl_delay(agent)
-            if asked is not None:
-                self._tell(host, self.pace.ask_delay(host, asked))
+            crawl_delay = robotparser.crawl_delay(agent)
+            if crawl_delay is not None:
+                self._tell(host, self.pace.set_crawl_delay(host, crawl_delay))
 
     async def _take_turn(self) -> bool:
         """Let the requests of this process leave one after the other, unless no delay is wanted at all."""
@@ -199,3 +199,22 @@ def _host(request: Request) -> str:
 def _server_seconds(request: Request) -> float:
     meta = request.meta
     return meta.get(ANSWER_SECONDS, meta.get("download_latency")) or 0.0
+
+
+def parse_retry_after(value: str, now: float) -> float | None:
+    """Read a Retry-After header: seconds or an HTTP date; None if it is neither.
+
+    >>> parse_retry_after("120", 0.0)
+    120.0
+    >>> parse_retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 15.0)
+    45.0
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        at = email.utils.parsedate_to_datetime(value)
+        seconds = at.replace(tzinfo=at.tzinfo or UTC).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, seconds - now)

@@ -19,11 +19,11 @@ from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
-from coati.live.browser import PageResponse
+from coati.live.browser import PageRequest, PageResponse
 from coati.live.failures import PrivateAddressError
 from coati.live.header_texts import header_pairs, header_text
 from coati.live.outcomes import BODY_FILE, LIVE_ONLY, PAGE_REQUEST
-from coati.runs.skip_reasons import SkipReason
+from coati.runs.skip_reasons import Reason, SkipReason
 from coati.web.urls import normalise, resolve
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from coati.live.browser import PageRequest
-    from coati.runs.skip_reasons import Reason
     from coati.web.rules import Rules
 
 _KEPT_BYTES = 32 * 1024 * 1024
@@ -53,7 +51,7 @@ _META: Final = {
 
 
 class KeptAnswers:
-    """Answers by what was asked, the oldest forgotten first.
+    """Responses by request, the oldest forgotten first.
 
     >>> kept = KeptAnswers(10)
     >>> kept.add("a", PageResponse(200, (), b"1234567")); kept.add("b", PageResponse(200, (), b"1234567"))
@@ -98,23 +96,23 @@ class PageRequests:
     received_bytes: int = 0
     skipped: dict[str, Reason] = field(default_factory=dict)
 
-    async def fetch(self, asked: PageRequest) -> PageResponse | None:
+    async def fetch(self, wanted: PageRequest) -> PageResponse | None:
         """Return what a page gets; None where it gets nothing."""
-        if asked.method != "GET" or asked.kind not in _KINDS:
+        if wanted.method != "GET" or wanted.kind not in _KINDS:
             return None
-        key = f"{asked.headers.get('accept', '')} {asked.url}"
+        key = f"{wanted.headers.get('accept', '')} {wanted.url}"
         answer = self.kept.get(key)
         if answer is None:
-            url = normalise(asked.url)
-            answer = None if url is None else await self._fetch(url, asked)
+            url = normalise(wanted.url)
+            answer = None if url is None else await self._fetch(url, wanted)
             if answer is not None and answer.status in _SUCCESS:
                 self.kept.add(key, answer)
         return answer
 
-    async def _fetch(self, url: str, asked: PageRequest) -> PageResponse | None:
+    async def _fetch(self, url: str, wanted: PageRequest) -> PageResponse | None:
         """Fetch a URL, and where it is redirected to."""
         for _ in range(_MAX_REDIRECTS):
-            response = await self._fetch_once(url, asked)
+            response = await self._fetch_once(url, wanted)
             if response is None:
                 return None
             location = header_text(response.headers, "Location").strip()
@@ -124,7 +122,7 @@ class PageRequests:
             url = there
         return None
 
-    async def _fetch_once(self, url: str, asked: PageRequest) -> Response | None:
+    async def _fetch_once(self, url: str, wanted: PageRequest) -> Response | None:
         refusal = self.rules.page_request_refusal(url)
         if refusal is not None:
             self.skipped[url] = refusal
@@ -132,7 +130,7 @@ class PageRequests:
         if self.made >= self.most or not self.charge(1):
             return None
         self.made += 1
-        headers = {name: value for name, value in asked.headers.items() if name.lower() in _HEADERS}
+        headers = {name: value for name, value in wanted.headers.items() if name.lower() in _HEADERS}
         headers["Referer"] = self.referer
         request = ScrapyRequest(url, callback=NO_CALLBACK, headers=headers, meta=dict(_META))
         try:

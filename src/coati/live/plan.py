@@ -10,7 +10,7 @@ from coati.budget import Budget
 from coati.errors import UsageError
 from coati.live.settings import LiveSettings
 from coati.search.engines import Engines
-from coati.web.facts import NO_EXTRACTORS
+from coati.web.facts import NO_EXTRACTORS, Extractor
 from coati.web.media import PRESETS, TargetTypes
 from coati.web.traps import TrapSettings
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from coati.stop_reasons import StopReason
     from coati.strategies.stopping.early_stop import EarlyStop
     from coati.strategies.strategy import Strategy
-    from coati.web.facts import Extractor
     from coati.web.markup.goals import Predicate
     from coati.web.rules import Rules
 
@@ -44,21 +43,21 @@ class CrawlPlan:
     ``new_strategy`` makes the strategy as it stands before its first choice; a run that is resumed is
     restored from ``store``, which then needs ``form``. Without a store nothing is kept. ``archive`` answers
     what it holds, if that is not older than ``archive_max_age_seconds``, and takes what it does not;
-    ``offline``, nobody else is asked. ``out_links``: the strategy is told all out-links of a page,
+    ``offline``, nothing is sent. ``out_links``: the strategy is told all out-links of a page,
     ``listed_links``: those that an API listed before.
     ``one_site`` is false for strategies that choose among hosts, and ``defers`` where what met an outage is
-    not asked again, or by somebody else. ``finishes`` is false for a look at a site: an interrupt ends it at
+    not retried, or by somebody else. ``finishes`` is false for a look at a site: an interrupt ends it at
     once, without what is in flight.
     ``strategy`` names the strategy in a log that holds several; only the sole one has none.
     ``more_start_urls`` are where the crawl begins beside the start URLs of its rules: they widen no scope.
-    ``earlier`` tells what an earlier run was given, so that it can be asked about as if by this one.
+    ``earlier`` tells what an earlier run got, so that its validators make requests of this one conditional.
     ``clock`` tells the time; with one of their own, tests let weeks go by in seconds.
     ``extractors`` find the facts of pages that the strategy or the goal reads (`coati.web.facts`).
     ``goal`` tells by a page's facts whether it is relevant itself; then it counts as a target.
     ``on_fetched`` sees each answer whole, before it is recorded.
-    ``providers`` are the search engines that queries may be asked of, ``shortcuts`` knows the software behind
+    ``providers`` are the search engines that may get queries, ``shortcuts`` knows the software behind
     sites.
-    ``host_budget`` is the most that one host may be asked.
+    ``host_budget`` is the most that one host may get.
     ``turns`` are for a crawl that spends one budget with others (`coati.live.site_turns`).
     ``stop`` ends the crawl from outside.
     """
@@ -97,12 +96,12 @@ class CrawlPlan:
     stop: StopSignal | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a run folder that could not be resumed, and engines that could not be asked."""
+        """Refuse a run folder that could not be resumed, and engines that could not be queried."""
         Engines(self.providers)
         if self.store is not None and self.form is None:
             raise UsageError("a crawl into a run folder needs the form of its snapshots")
         if self.offline and (self.archive is None or not self.answer_from_archive):
-            raise UsageError("an offline crawl needs an archive that answers")
+            raise UsageError("an offline crawl needs an archive to read from")
 
     @property
     def start_urls(self) -> tuple[str, ...]:

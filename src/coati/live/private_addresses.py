@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aiohttp import ThreadedResolver
-from aiohttp.abc import AbstractResolver
+from aiohttp.abc import AbstractResolver, ResolveResult
 
 from coati.live.failures import PrivateAddressError
 from coati.web.urls import host_of, normalise
-
-if TYPE_CHECKING:
-    from aiohttp.abc import ResolveResult
 
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def is_private(address: str) -> bool:
-    """Tell whether an IP address is none of the public internet, also in an IPv6 disguise.
+    """Tell whether an IP address is not on the public internet, also in an IPv6 disguise.
 
     >>> [is_private(a) for a in ("127.0.0.1", "10.1.2.3", "169.254.169.254", "::ffff:10.0.0.1", "9.9.9.9")]
     [True, True, True, True, False]
@@ -75,5 +72,5 @@ class PublicResolver(AbstractResolver):
         return found
 
     async def close(self) -> None:
-        """Let the inner resolver go."""
+        """Close the inner resolver."""
         await self._inner.close()

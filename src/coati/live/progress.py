@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.live.event_loop import NO_STALLS, Stalls
-from coati.model import AT_THE_END, Deferred, Failure, Other, Page, Redirect, Refused, Target
+from coati.model import AT_THE_END, Deferred, Failure, Other, Outcome, Page, Redirect, Refused, Target
 from coati.pacing.host_pace import Wait
-
-if TYPE_CHECKING:
-    from coati.model import Outcome
 
 
 class ArmYield(NamedTuple):
@@ -32,7 +29,7 @@ class Progress:
 
     ``requests`` counts retries and HEADs. Requests for robots.txt are shown on their own and not charged.
     ``waits`` says for each host that must rest how long that takes, and why. ``deferred`` counts what met an
-    outage and is asked again; it is not an error. ``stalls`` are turns of the loop that took too long.
+    outage and is retried; it is not an error. ``stalls`` are turns of the loop that took too long.
     """
 
     requests: int = 0

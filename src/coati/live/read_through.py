@@ -1,13 +1,13 @@
 """Answer from the archive if it can, else fetch and archive: the papers' semi-online mode.
 
-With an archive in place a URL is asked for once in a lifetime, unless a run visits it again. What the archive
+With an archive in place a URL is requested once in a lifetime, unless a run visits it again. What the archive
 holds is answered without a request, a delay or a look at robots.txt; what it does not hold, or only in an old
 capture, is fetched and added. Offline nothing is fetched at all. In a Scrapy project::
 
     DOWNLOADER_MIDDLEWARES = {"coati.live.read_through.ReadThroughMiddleware": 20}
     COATI_ARCHIVE = "path/of/an/archive"
 
-20 is on the engine's side of everything else: before robots.txt is asked, after retries are over. With
+20 is on the engine's side of everything else: before robots.txt is consulted, after retries are over. With
 ``COATI_ARCHIVE_ANSWERS = False`` everything is fetched, and recorded.
 """
 
@@ -17,9 +17,9 @@ import math
 import sqlite3
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
@@ -27,22 +27,21 @@ from scrapy.responsetypes import responsetypes
 from coati.archive.archive import Archive
 from coati.archive.record import IN_TROUBLE, Entry, Record
 from coati.errors import ArchiveError
-from coati.live.failures import OfflineError
+from coati.live.failures import NotAskedError
 from coati.live.header_texts import header_pairs, header_text
 from coati.live.origin_headers import OriginHeader, sent_headers
 from coati.live.outcomes import BODY_BYTES, BODY_FILE, CONDITIONAL, CUT, DAMAGED, LIVE_ONLY, NOT_MODIFIED
 from coati.live.robots import asks_for_robots
 from coati.live.spider import drive_of
 from coati.runs.errors import RunWriteError
+from coati.runs.skip_reasons import SkipReason
 from coati.web.media import essence
 from coati.web.sniffing import sniffed_type
 from coati.web.urls import is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive
@@ -113,7 +112,7 @@ class ReadThroughMiddleware:
             return None
         response = self._answer(request, url)
         if response is None and self._offline and not self._answers_here(url):
-            raise OfflineError(f"{url} is not in the archive")
+            raise NotAskedError(SkipReason.NOT_ARCHIVED)
         return response
 
     def _answers_here(self, url: str) -> bool:
@@ -125,7 +124,7 @@ class ReadThroughMiddleware:
         if entry is None or not entry.status or self._now() - entry.moment > self._max_age:
             return None
         if entry.status in IN_TROUBLE and not self._offline:
-            # It may have been an outage. Who asks again wants to know.
+            # It may have been an outage. A retry is to find out.
             return None
         if request.method == "HEAD":
             return archived_response(request, Record(entry, _headers(entry)))
@@ -144,7 +143,7 @@ class ReadThroughMiddleware:
         except ArchiveError:
             return None
         if record.body is None and entry.size_bytes:
-            # Only its size was kept. Whoever asks for it now wants the bytes.
+            # Only its size was kept. This request wants the bytes.
             return None
         return archived_response(request, record)
 
@@ -185,17 +184,17 @@ class ReadThroughMiddleware:
         return response
 
     def _sent(self, request: Request, url: str) -> tuple[tuple[str, str], ...] | None:
-        """Return what was asked, as far as it may be kept; of a query nothing, which an engine asks."""
+        """Return what was sent, as far as it may be kept; of a query nothing, which an engine sends."""
         return None if is_query(url) else sent_headers(request, self._bound)
 
     def _time_of_capture(self, url: str) -> float:
-        """Return the time, but none before the last capture of a URL: a clock may have gone back."""
+        """Return the time, but not one before the last capture of a URL: a clock may have gone back."""
         known = self._archive.entry(url)
         return self._now() if known is None else max(self._now(), known.moment)
 
 
 def archive_key(request: Request) -> str | None:
-    """Return the URL under which a request is archived; None if it is none of the site's content."""
+    """Return the URL under which a request is archived; None if it does not belong to the site's content."""
     if asks_for_robots(request) or LIVE_ONLY in request.meta or request.method not in {"GET", "HEAD"}:
         return None
     return request.url if request.meta.get("verbatim_url") else normalise(request.url)

@@ -7,20 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.live.failures import FailureReason
-from coati.model import Failure, Redirect
+from coati.model import Failure, Redirect, Request
 from coati.runs.skip_reasons import SkipReason
 
 if TYPE_CHECKING:
     from coati.live.outcomes import FetchResult
-    from coati.model import Request
 
-# Redirects whose next hop was not asked for yet: older ones are forgotten, since a strategy need not
-# ask for it at all.
+# Redirects whose next hop was not requested yet: older ones are forgotten, since a strategy need not
+# request it at all.
 _REMEMBERED_HOPS = 10_000
 
 
 class RedirectHops:
-    """How many redirects led to each URL that was not asked for yet; ``most`` are followed in a row."""
+    """How many redirects led to each URL that was not requested yet; ``most`` are followed in a row."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -26,13 +26,21 @@ import asyncio
 import time
 from collections import Counter
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 
-from coati.live.browser import PageLimits, PageResponse, RenderError, let_go, share_browser
+from coati.live.browser import (
+    Browser,
+    PageLimits,
+    PageResponse,
+    Rendered,
+    RenderError,
+    release_browser,
+    share_browser,
+)
 from coati.live.find_browser import find_browser
 from coati.live.header_texts import header_pairs, header_text
 from coati.live.outcomes import API, BODY_FILE, NOT_RENDERED, RENDERED, REQUEST
@@ -51,13 +59,9 @@ from coati.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
-    from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
-    from coati.live.browser import Browser, Rendered
 
 HEADER: Final = "Coati-Rendered"
 
@@ -112,11 +116,11 @@ class RenderMiddleware:
         return middleware
 
     async def close(self) -> None:
-        """Let the browser go."""
+        """Release the browser."""
         browser, self._browser = self._browser, None
         if browser is not None:
             in_a_hurry = self._drive is not None and self._drive.aborted
-            await let_go(browser, _HURRY_SECONDS if in_a_hurry else _CLOSE_SECONDS)
+            await release_browser(browser, _HURRY_SECONDS if in_a_hurry else _CLOSE_SECONDS)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Render a page that is to be rendered."""
@@ -137,7 +141,7 @@ class RenderMiddleware:
         except RenderError as error:
             if self._drive is not None and self._drive.stop_reason is StopReason.INTERRUPTED:
                 # Whoever stopped the crawl may have stopped the browser, too: the page stays open.
-                self._drive.let_go()
+                self._drive.abandon()
             failed = str(error)
             response = response.replace(flags=[*response.flags, NOT_RENDERED])
         else:

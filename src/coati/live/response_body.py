@@ -12,15 +12,12 @@ import tempfile
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
-from coati.live.failures import BombError, TooLargeError
+from coati.live.failures import DownloadError, FailureReason
 from coati.readers.formats import HEAD_BYTES
 from coati.runs.durable import sync_file
 from coati.runs.errors import RunWriteError
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 _BUFFER_BYTES = 256 * 1024
 
@@ -71,13 +68,13 @@ class Body:
     def write(self, piece: bytes) -> bool:
         """Take a piece; False if no more is wanted.
 
-        Raises `TooLargeError` and `BombError`, or `RunWriteError` where the disk does not take it.
+        Raises `DownloadError`, or `RunWriteError` where it cannot be written.
         """
         limits = self.limits
         room = limits.max_bytes - self.size_bytes
         if len(piece) > room:
             if not limits.cut:
-                raise TooLargeError(f"more than {limits.max_bytes} bytes")
+                raise DownloadError(FailureReason.TOO_LARGE, f"more than {limits.max_bytes} bytes")
             piece = piece[:room]
             self.was_cut = True
         self.size_bytes += len(piece)
@@ -111,7 +108,7 @@ class Body:
             raise _full(self.file, error) from error
 
     def discard(self) -> None:
-        """Throw away what was taken."""
+        """Discard what was read."""
         self._memory = BytesIO()
         if self._out is not None:
             with contextlib.suppress(OSError):
@@ -124,7 +121,7 @@ class Body:
     def _check_growth(self) -> None:
         declared = self._declared
         if declared and self.size_bytes > _BOMB_BYTES and self.size_bytes > _BOMB_RATIO * declared:
-            raise BombError(f"{declared} bytes became more than {self.size_bytes}")
+            raise DownloadError(FailureReason.BOMB, f"{declared} bytes became more than {self.size_bytes}")
 
     def _begin_file(self) -> None:
         try:

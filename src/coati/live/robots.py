@@ -4,7 +4,7 @@ Scrapy parses whatever answers under /robots.txt as if it were rules, also a ser
 download for permission. This middleware hands it what the standard means instead:
 
 - a server error, 429, or no answer at all: nothing may be fetched. `RobotsAnswerMiddleware.silence` says why,
-  since such a host refuses nobody, and `ObeyRobotsMiddleware.forget` lets it be asked again;
+  since such a host refuses nobody, and `ObeyRobotsMiddleware.forget` lets it be requested again;
 - any other error status: there are no rules, everything may be;
 - of the rules, the first 500 KiB are read.
 
@@ -20,7 +20,7 @@ belongs to, five at most; one that leads elsewhere means that there are no rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
@@ -38,8 +38,6 @@ from coati.runs.skip_reasons import SkipReason
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
 
@@ -74,7 +72,7 @@ def asks_for_robots(request: Request) -> bool:
 
 
 class ObeyRobotsMiddleware(RobotsTxtMiddleware):
-    """Scrapy's own, which fetches the rules and keeps to them; robots.txt itself may always be asked for."""
+    """Scrapy's own, which fetches the rules and keeps to them; robots.txt itself may always be requested."""
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
         """Refuse what the rules forbid, to any of the names that we go by."""
@@ -86,8 +84,8 @@ class ObeyRobotsMiddleware(RobotsTxtMiddleware):
             raise IgnoreRequest("Forbidden by robots.txt")
 
     def forget(self, netloc: str) -> None:
-        """Have the rules of a host (with its port) asked for again before its next request."""
-        # What is being asked for at this moment stands for a parser that is not there yet.
+        """Have the rules of a host (with its port) requested again before its next request."""
+        # What is being requested at this moment stands for a parser that is not there yet.
         if isinstance(self._parsers.get(netloc), RobotParser):
             del self._parsers[netloc]
 
@@ -125,13 +123,13 @@ class RobotsRedirectMiddleware(RedirectMiddleware):
 class RobotsAnswerMiddleware:
     """Turns what came for a robots.txt into the rules that it stands for.
 
-    A strategy that asks for one, to learn of sitemaps, is handed what came: nothing is fetched twice.
+    A strategy that requests one, to learn of sitemaps, is handed what came: nothing is fetched twice.
     """
 
     def __init__(self) -> None:
         self._silent: dict[str, FailureReason] = {}
         self._private: set[str] = set()
-        # Only of those that a strategy will ask for; None where nothing came that could be read.
+        # Only of those that a strategy will request; None where nothing came that could be read.
         self._answers: dict[str, Response | None] = {}
         self._crawler: Crawler | None = None
 
@@ -143,7 +141,7 @@ class RobotsAnswerMiddleware:
         return middleware
 
     def is_private(self, netloc: str) -> bool:
-        """Tell whether the robots.txt of a host (with its port) was not asked for: its address is private."""
+        """Tell whether the robots.txt of a host (with its port) was not requested: its address is private."""
         return netloc in self._private
 
     def silence(self, netloc: str) -> FailureReason | None:
@@ -199,7 +197,7 @@ class RobotsAnswerMiddleware:
         return TextResponse(response.url, body=body, encoding="utf-8", request=request)
 
     def process_exception(self, request: Request, exception: Exception) -> Response | None:
-        """Take no answer for a ban, and keep why there was none."""
+        """Treat no response as a ban, and keep the reason for it."""
         if not asks_for_robots(request):
             return None
         reason: FailureReason | None = failure_reason(exception)
@@ -214,17 +212,17 @@ class RobotsAnswerMiddleware:
         self, request: Request, reason: FailureReason | None, status: int = 0, size_bytes: int = 0
     ) -> Response:
         # Rules that are elsewhere are missed by the host that sent us there.
-        asked: str = request.meta.get("redirect_urls", [request.url])[0]
-        host = urlsplit(asked).netloc
+        url: str = request.meta.get("redirect_urls", [request.url])[0]
+        host = urlsplit(url).netloc
         if reason is not None and len(self._silent) < _REMEMBERED_HOSTS:
             self._silent[host] = reason
         elif reason is None and len(self._private) < _REMEMBERED_HOSTS:
             self._private.add(host)
-        self._log(asked, status, size_bytes, reason or SkipReason.PRIVATE_ADDRESS)
+        self._log(url, status, size_bytes, reason or SkipReason.PRIVATE_ADDRESS)
         self._keep(request, None)
         return TextResponse(request.url, body=_FORBID_ALL, encoding="utf-8", request=request, flags=[_OURS])
 
     def _log(self, url: str, status: int, size_bytes: int, reason: str = "") -> None:
         drive = self._drive()
         if drive is not None:
-            drive.rules_came(url, status, size_bytes, reason)
+            drive.robots_received(url, status, size_bytes, reason)

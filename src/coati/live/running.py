@@ -10,8 +10,8 @@ import asyncio
 import logging
 import signal
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
 from scrapy.utils.reactor import is_reactor_installed
@@ -20,14 +20,10 @@ from coati.errors import UsageError
 from coati.live.drive import Drive
 from coati.live.engine_settings import engine_settings
 from coati.live.event_loop import CrawlLoop
+from coati.live.plan import CrawlPlan, CrawlResult
 from coati.live.spider import LiveSpider
 from coati.machine_errors import leave_closed_terminal
 from coati.stop_reasons import StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from coati.live.plan import CrawlPlan, CrawlResult
 
 # A process that is told to end is killed soon, by whoever told it. What is in flight then is given back.
 _TERM_SECONDS = 5.0
@@ -139,14 +135,14 @@ def _stopped_by_signals(drives: Sequence[Drive]) -> Iterator[None]:
 
     def terminate() -> None:
         interrupt()
-        timers.extend(loop.call_later(_TERM_SECONDS, drive.let_go) for drive in drives)
+        timers.extend(loop.call_later(_TERM_SECONDS, drive.abandon) for drive in drives)
 
     def hang_up() -> None:
         leave_closed_terminal()
         terminate()
 
     handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate, signal.SIGHUP: hang_up}
-    # Who started it by `nohup` wants it to go on.
+    # Started by `nohup`, it is meant to continue.
     kinds = [kind for kind in handlers if signal.getsignal(kind) is not signal.SIG_IGN]
     before = [signal.getsignal(kind) for kind in kinds]
     for kind in kinds:

@@ -3,7 +3,7 @@
 Scrapy's engine wants to own the queue: it asks for the next request before the callback of the last one has
 run, even at concurrency 1. So this scheduler itself limits what is chosen and not yet observed
 (`coati.pacing.paced_choices`). It says that it has pending requests while any is open, takes retries back,
-and wakes the engine when a host may be asked again, since after an empty answer the engine would sleep until
+and wakes the engine when a host is ready again, since after an empty answer the engine would sleep until
 its 5-second heartbeat.
 
 In a Scrapy project of one's own it takes two settings::
@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 from urllib.parse import urlsplit
 
 from scrapy import Request as ScrapyRequest
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import IgnoreRequest
-from scrapy.utils.asyncio import call_later
+from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from coati.errors import CoatiError
@@ -42,7 +42,7 @@ from coati.live.project_plan import plan_of_project
 from coati.live.robots import ObeyRobotsMiddleware, RobotsAnswerMiddleware
 from coati.live.spider import drive_of
 from coati.live.spider_links import SpiderLinks
-from coati.model import Later, Method, Page, Redirect, Refused, Request
+from coati.model import Later, Method, Outcome, Page, Redirect, Refused, Request
 from coati.pacing.host_pace import HostPace, Wait
 from coati.pacing.paced_choices import PacedChoices
 from coati.runs.skip_reasons import SkipReason
@@ -52,17 +52,13 @@ from coati.web.urls import host_of, is_query, normalise, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Self
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
     from scrapy.http import Response
-    from scrapy.utils.asyncio import CallLaterResult
 
     from coati.live.failures import FailureReason
     from coati.live.plan import CrawlPlan
-    from coati.model import Outcome
 
 # A request that is never sent: handing it to the engine makes the engine ask us again.
 _WAKE: Final = "coati_wake"
@@ -201,7 +197,7 @@ class StrategyScheduler(BaseScheduler):
         self._progress_call = call_later(_PROGRESS_SECONDS, self._tell_progress)
 
     def close(self, reason: str) -> None:
-        """Let the timers go."""
+        """Cancel the timers."""
         for call in (self._wake_call, self._deadline_call, self._check_call, self._progress_call):
             if call is not None:
                 call.cancel()
@@ -214,7 +210,7 @@ class StrategyScheduler(BaseScheduler):
                 self._crawler.stats.set_value(f"coati/{name}", counts[name])
 
     def has_pending_requests(self) -> bool:
-        """Say whether the crawl goes on, be it by waiting."""
+        """Say whether the crawl continues, be it by waiting."""
         if self._drive.stopping:
             # What waits is not in flight: it stays open, and a resumed run sends it.
             waiting = self._choices.waiting + self._left_open
@@ -334,7 +330,7 @@ class StrategyScheduler(BaseScheduler):
     def _parse(
         self, chosen: Request, response: Response, outcome: Outcome, links: SpiderLinks
     ) -> Iterable[Any] | None:
-        """Let the spider parse what was asked for; it is told after the strategy."""
+        """Let the spider parse the response, after the strategy has observed it."""
         if isinstance(outcome, Page):
             links.add_page(chosen.url, outcome.links.urls)
         elif isinstance(outcome, Redirect):
@@ -353,7 +349,7 @@ class StrategyScheduler(BaseScheduler):
             # No fault of the site: the disk is full, for one.
             self._drive.abort(why)
             return
-        # Not sent, or not allowed because robots.txt itself could not be asked for.
+        # Not sent, or not allowed because robots.txt itself could not be fetched.
         if isinstance(why, IgnoreRequest) and self._gives_up(chosen):
             self._left_open += 1
             return
@@ -379,12 +375,12 @@ class StrategyScheduler(BaseScheduler):
         return None if self._robots is None else self._robots.silence(urlsplit(chosen.url).netloc)
 
     def _check_transfers(self) -> None:
-        """Let the crawl go that has nothing left but requests that wait: for a retry, for a host's rest."""
+        """Abandon a stopping crawl in which all that is open only waits: for a retry, for a host's rest."""
         engine = self._crawler.engine
         busy = any(slot.transferring for slot in engine.downloader.slots.values())
         self._quiet_checks = 0 if busy else self._quiet_checks + 1
         if self._quiet_checks >= _QUIET_CHECKS:
-            self._drive.let_go()
+            self._drive.abandon()
         elif not self._drive.aborted:
             self._check_call = call_later(_CHECK_SECONDS, self._check_transfers)
 
@@ -395,7 +391,7 @@ class StrategyScheduler(BaseScheduler):
 
     def _on_deadline(self) -> None:
         self._drive.stop(StopReason.BUDGET_SECONDS)
-        self._deadline_call = call_later(_GRACE_SECONDS, self._drive.let_go)
+        self._deadline_call = call_later(_GRACE_SECONDS, self._drive.abandon)
 
     def _wake_at_time(self, at: float, now: float) -> None:
         if self._wake_call is not None:
@@ -410,7 +406,7 @@ class StrategyScheduler(BaseScheduler):
         self.wake()
 
     def wake(self) -> None:
-        """Make the engine ask for a request now, by its public door; it also learns that it must stop."""
+        """Make the engine ask for a request now, by its public method; it also learns that it must stop."""
         if self._drive.stopping and self._check_call is None:
             self._check_call = call_later(_CHECK_SECONDS, self._check_transfers)
         if self._crawler.engine.spider is not None:

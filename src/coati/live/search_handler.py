@@ -2,7 +2,7 @@
 
 An answer comes back in the one form that all engines share (`coati.readers.hits`), under the query's own
 address, and an error of the engine as the status that it gave, so that retries, pauses and archives work as
-for any host. Nothing else of what the engine sent is handed on: an error may repeat the key that it was asked
+for any host. Nothing else of what the engine sent is handed on: an error may repeat the key that it was sent
 with.
 """
 
@@ -16,15 +16,15 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import Response
 
 from coati.errors import UsageError
-from coati.live.failures import QueryRefusedError, SearchAnswerError
+from coati.live.failures import DownloadError, FailureReason, NotAskedError
 from coati.live.header_texts import header_text
 from coati.live.outcomes import ANSWER_SECONDS
 from coati.live.pace import PACED_HOST
 from coati.live.response_body import BodyLimits
 from coati.live.streaming import StreamingDownloadHandler
-from coati.readers.hits import HITS_TYPE, write_hits
-from coati.search.provider import LocalProvider, Prepares
-from coati.web.queries import parse_query
+from coati.readers.hits import HITS_TYPE, Hits, write_hits
+from coati.search.provider import HttpProvider, LocalProvider, Prepares, ProviderRequest
+from coati.web.queries import Query, parse_query
 from coati.web.rules import Refusal
 
 if TYPE_CHECKING:
@@ -33,23 +33,20 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from coati.live.drive import Drive
-    from coati.readers.hits import Hits
-    from coati.search.provider import HttpProvider, ProviderRequest
-    from coati.web.queries import Query
 
 # A page of results has some tens of kilobytes.
 _ANSWER = BodyLimits(4 * 1024 * 1024, cut=False)
 
-Answer = TypeVar("Answer")
+Content = TypeVar("Content")
 
 _SUCCESS = range(200, 300)
 _UNAVAILABLE = 503
 
 
 class SearchDownloadHandler(BaseDownloadHandler):
-    """Asks search engines; each is asked by its own `coati.search.provider.Provider`."""
+    """Queries search engines, each by its own `coati.search.provider.Provider`."""
 
-    lazy: ClassVar[bool] = True  # type: ignore[misc]  # most crawls ask no engine
+    lazy: ClassVar[bool] = True  # type: ignore[misc]  # most crawls query no engine
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -65,29 +62,29 @@ class SearchDownloadHandler(BaseDownloadHandler):
         self._turn = asyncio.Lock()
 
     async def download_request(self, request: Request) -> Response:
-        """Ask one query; what fails raises as it does in `coati.live.streaming`."""
+        """Send one query; what fails raises as it does in `coati.live.streaming`."""
         query = parse_query(request.url)
         if request.method != "GET":
-            raise UsageError(f"{request.url} was asked with {request.method}: a query takes GET")
+            raise UsageError(f"{request.url} was sent with {request.method}: a query takes GET")
         provider = self._engines.admit(query)
         if isinstance(provider, Refusal):
-            raise QueryRefusedError(provider)
+            raise NotAskedError(provider)
         if isinstance(provider, LocalProvider):
-            return await self._ask_here(provider, query)
+            return await self._search_locally(provider, query)
         return await self._ask_over_http(provider, query, request)
 
     async def close(self) -> None:
         """Close every connection."""
         await self._http.close()
 
-    async def _ask_here(self, provider: LocalProvider, query: Query) -> Response:
+    async def _search_locally(self, provider: LocalProvider, query: Query) -> Response:
         async with self._turn:
             try:
                 found = await asyncio.to_thread(provider.search, query)
             except ConnectionError:
                 return Response(query.address, _UNAVAILABLE)
             except Exception as error:
-                raise SearchAnswerError(f"{query.address}: {error!r}") from error
+                raise DownloadError(FailureReason.BAD_SEARCH, f"{query.address}: {error!r}") from error
         return _response(query, found)
 
     async def _ask_over_http(self, provider: HttpProvider, query: Query, request: Request) -> Response:
@@ -100,20 +97,24 @@ class SearchDownloadHandler(BaseDownloadHandler):
         return answer if isinstance(answer, Response) else _response(query, answer)
 
     async def _send(
-        self, asked: ProviderRequest, read: Callable[[bytes, str], Answer], query: Query, request: Request
-    ) -> Answer | Response:
-        """Ask an engine, and read its answer; an error of the engine comes back as its status alone."""
+        self,
+        engine_request: ProviderRequest,
+        read: Callable[[bytes, str], Content],
+        query: Query,
+        request: Request,
+    ) -> Content | Response:
+        """Query an engine, and read its response; an error of the engine comes back as its status alone."""
         sent = Request(
-            asked.url,
-            method="POST" if asked.body else "GET",
-            headers={**self._headers, **dict(asked.headers)},
-            body=asked.body,
+            engine_request.url,
+            method="POST" if engine_request.body else "GET",
+            headers={**self._headers, **dict(engine_request.headers)},
+            body=engine_request.body,
             meta={PACED_HOST: request.meta.get(PACED_HOST, "")},
         )
         try:
             answer = await self._http.download_request(sent)
         except Exception as error:
-            # The message may hold the URL that was asked, and that a key.
+            # The message may hold the URL of the request, and that a key.
             error.args = (query.address,)
             raise error from None
         for key in ("download_latency", ANSWER_SECONDS):
@@ -126,7 +127,7 @@ class SearchDownloadHandler(BaseDownloadHandler):
             return read(answer.body, content_type)
         except Exception:  # noqa: BLE001 - a provider may be anybody's
             # Whatever an engine sends, reading it fails for this query only.
-            raise SearchAnswerError(query.address) from None
+            raise DownloadError(FailureReason.BAD_SEARCH, query.address) from None
 
 
 def _response(query: Query, found: Hits) -> Response:

@@ -1,11 +1,11 @@
-"""How a live crawl asks: how fast, for how long, how much of an answer it takes. Polite by default."""
+"""How a live crawl sends requests: how fast, for how long, how much it reads. Polite by default."""
 
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError
@@ -13,9 +13,6 @@ from coati.live.origin_headers import OriginHeader
 from coati.version import __version__
 from coati.web.links import MAX_PAGE_BYTES
 from coati.web.urls import host_of, is_query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MIB = 1024 * 1024
 
@@ -45,11 +42,11 @@ class LiveSettings:
     per_host: int = 1
     # Where a site's owner can complain: an address or a page. It stands in the User-Agent.
     contact: str = ""
-    # Under which name it asks; Coati's own, unless given.
+    # The User-Agent; Coati's own, unless given.
     agent: str = ""
     # Bytes per second that are taken off the wire, over all connections; None: as many as come.
     max_bytes_per_second: int | None = None
-    # Whether robots.txt is asked and obeyed. Off is for one's own sites.
+    # Whether robots.txt is fetched and obeyed. Off is for one's own sites.
     robots: bool = True
     # The largest file that is taken; one that declares more is not even begun.
     max_file_bytes: int = 1024 * _MIB
@@ -66,7 +63,7 @@ class LiveSettings:
     slow_window_seconds: float = 30.0
     # Hops from the first redirect to what it leads to.
     max_redirects: int = 10
-    # How often a URL is asked again that met an outage, before it is called broken; each time is charged.
+    # How often a URL is retried that met an outage, before it is called broken; each time is charged.
     # The first time comes after `retry_seconds`, each further one after four times as long, the last at the
     # end.
     retries: int = 3
@@ -88,25 +85,41 @@ class LiveSettings:
     render_seconds: float = 20.0
     render_requests: int = 50
     render_memory_bytes: int = 1024 * _MIB
-    # Whether private and loopback addresses may be asked. None: only if a start URL itself names one.
+    # Whether private and loopback addresses may get requests. None: only if a start URL itself names one.
     allow_private: bool | None = None
     # Whether a server must prove who it is. Off is for sites whose certificate has run out, and the like.
     verify_certificates: bool = True
 
     def __post_init__(self) -> None:
         """Refuse values that no crawl could keep to."""
-        at_least_one = ("concurrency", "per_host", "max_file_bytes", "max_page_bytes", "stream_above_bytes")
-        for name in (*at_least_one, "render_memory_bytes"):
-            self._require(getattr(self, name) >= 1, name, "at least 1")
-        for field in fields(self):
-            if field.name.endswith("_timeout_seconds") or field.name == "slow_window_seconds":
-                self._require(getattr(self, field.name) > 0, field.name, "above 0")
-        for name in ("delay_seconds", "min_bytes_per_second", "max_redirects", "retries", "retry_seconds"):
-            self._require(getattr(self, name) >= 0, name, "at least 0")
-        for name in ("max_retry_after_seconds", "max_delay_seconds", "render_seconds", "render_requests"):
-            self._require(getattr(self, name) >= 0, name, "at least 0")
-        if self.max_bytes_per_second is not None:
-            self._require(self.max_bytes_per_second >= 1, "max_bytes_per_second", "at least 1")
+        _require_at_least(
+            1,
+            concurrency=self.concurrency,
+            per_host=self.per_host,
+            max_file_bytes=self.max_file_bytes,
+            max_page_bytes=self.max_page_bytes,
+            stream_above_bytes=self.stream_above_bytes,
+            render_memory_bytes=self.render_memory_bytes,
+            max_bytes_per_second=self.max_bytes_per_second,
+        )
+        _require_above_0(
+            connect_timeout_seconds=self.connect_timeout_seconds,
+            answer_timeout_seconds=self.answer_timeout_seconds,
+            download_timeout_seconds=self.download_timeout_seconds,
+            slow_window_seconds=self.slow_window_seconds,
+        )
+        _require_at_least(
+            0,
+            delay_seconds=self.delay_seconds,
+            min_bytes_per_second=self.min_bytes_per_second,
+            max_redirects=self.max_redirects,
+            retries=self.retries,
+            retry_seconds=self.retry_seconds,
+            max_retry_after_seconds=self.max_retry_after_seconds,
+            max_delay_seconds=self.max_delay_seconds,
+            render_seconds=self.render_seconds,
+            render_requests=self.render_requests,
+        )
         bound = ((header.name, header.value) for header in self.origin_headers)
         named = (("contact", self.contact), ("user_agent", self.agent))
         for name, value in (*named, *self.headers, *bound, *self.cookies):
@@ -117,7 +130,7 @@ class LiveSettings:
 
     @property
     def user_agent(self) -> str:
-        """Say honestly who asks: the program, its version, and the contact where there is one."""
+        """Say honestly who is crawling: the program, its version, and the contact where there is one."""
         comment = f" (+{self.contact})" if self.contact else ""
         return f"{self.agent or f'Coati/{__version__}'}{comment}"
 
@@ -127,7 +140,7 @@ class LiveSettings:
         return ("Coati", self.agent) if self.agent else ("Coati",)
 
     def allows_private(self, start_urls: Iterable[str]) -> bool:
-        """Tell whether private addresses may be asked in a crawl from these URLs.
+        """Tell whether private addresses may get requests in a crawl from these URLs.
 
         Only what the user wrote counts. A public name that happens to lead to a private address is the
         attack, not the permission. A query may find anything.
@@ -136,9 +149,17 @@ class LiveSettings:
             return self.allow_private
         return any(not is_query(url) and names_private(host_of(url)) for url in start_urls)
 
-    def _require(self, holds: bool, name: str, what: str) -> None:  # noqa: FBT001 - a condition, no switch
-        if not holds:
-            raise ConfigError(f"{name} is {getattr(self, name)}: it must be {what}")
+
+def _require_at_least(least: int, **values: float | None) -> None:
+    for name, value in values.items():
+        if value is not None and not value >= least:
+            raise ConfigError(f"{name} is {value}: it must be at least {least}")
+
+
+def _require_above_0(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise ConfigError(f"{name} is {value}: it must be above 0")
 
 
 def names_private(host: str) -> bool:

@@ -1,6 +1,6 @@
 """Checks a failing host with a URL that it answered before, and only then retries what failed.
 
-Whether a URL is broken or its host is down cannot be told by asking for that URL again. So a retry whose host
+Whether a URL is broken or its host is down cannot be told by requesting that URL again. So a retry whose host
 has not answered since the outage is preceded by a GET of the last small answer that the host gave: a HEAD
 would not show that bodies break off. If that fails, the failure stands for the retry, which is not sent; if
 it does not, both are charged.
@@ -9,7 +9,7 @@ it does not, both are charged.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from scrapy import Request as ScrapyRequest
 from scrapy.exceptions import ResponseDataLossError
@@ -20,8 +20,6 @@ from coati.live.failures import PASSING_REASONS, failure_reason
 from coati.live.outcomes import BODY_FILE, DAMAGED, LIVE_ONLY, REQUEST
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -32,7 +30,7 @@ _META: Final = {
     "verbatim_url": True,
     "dont_redirect": True,
     "handle_httpstatus_all": True,
-    # It was allowed when it was asked for the first time.
+    # It was allowed when it was requested first.
     "dont_obey_robotstxt": True,
     LIVE_ONLY: True,
 }
@@ -50,15 +48,15 @@ class SignOfLifeMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: ScrapyRequest) -> Response | None:
-        """Ask for a sign of life where the retry needs one; a bad one takes the place of its answer."""
+        """Probe the host where the retry needs it; a bad response takes the place of the retry's."""
         drive: Drive = self._crawler.spider.drive  # type: ignore[union-attr]  # the spider is ours
         chosen: Request | None = request.meta.get(REQUEST)
-        url = None if chosen is None else drive.outages.proof(chosen)
+        url = None if chosen is None else drive.outages.probe_url(chosen)
         if chosen is None or url is None or not drive.charge(chosen.id):
             return None
         bad = await self._ask(url)
         if bad is None:
-            drive.hear_from(url)
+            drive.host_answered(url)
             return None
         drive.charge(chosen.id, -1)
         if isinstance(bad, Exception):
@@ -66,11 +64,11 @@ class SignOfLifeMiddleware:
         return bad.replace(url=request.url, request=request)
 
     async def _ask(self, url: str) -> Response | Exception | None:
-        """Ask for a URL; returns what is as bad as no answer, or None."""
+        """Request a URL; returns what is as bad as no response, or None."""
         request = ScrapyRequest(url, callback=NO_CALLBACK, meta=dict(_META))
         try:
             response = await self._crawler.engine.download_async(request)
-        except Exception as error:  # noqa: BLE001 - whoever asks for what failed meets it, too
+        except Exception as error:  # noqa: BLE001 - the request itself will meet it, too
             return error if failure_reason(error) in PASSING_REASONS else None
         _discard_file(request)
         if DAMAGED in response.flags:

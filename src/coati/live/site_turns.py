@@ -13,33 +13,31 @@ done took part in all of them to their ends, so that the longest of the times of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from coati.bandits.site_choice import Promises, SiteChoice
-from coati.budget import Limit
+from coati.budget import Budget, Limit
 from coati.stop_reasons import StopReason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from coati.budget import Budget
 
 # A site that has to rest for longer than this gives its turn back meanwhile.
 _LONG_REST_SECONDS = 5.0
 
 
-class Spent(NamedTuple):
+class Usage(NamedTuple):
     """What a crawl, or one request, used up and found."""
 
     requests: int
     bytes: int
     targets: int
+    pages: int = 0
+    failures: int = 0
 
 
-class Crawled(Protocol):
+class CrawlControl(Protocol):
     """What turns know of a crawl, and may do to it."""
 
-    def spent(self) -> Spent:
+    def spent(self) -> Usage:
         """Return what was spent so far, earlier sessions included."""
 
     def seconds_before(self) -> float:
@@ -51,7 +49,7 @@ class Crawled(Protocol):
     def rests_seconds(self) -> float:
         """Return how long a host of the site has to rest."""
 
-    def awaken(self) -> None:
+    def wake(self) -> None:
         """Let the crawl ask for a turn again."""
 
     @property
@@ -61,7 +59,7 @@ class Crawled(Protocol):
     def stop(self, reason: StopReason) -> None:
         """Send nothing more, for a reason; what is in flight is finished."""
 
-    def let_go(self) -> None:
+    def abandon(self) -> None:
         """End without what is in flight; that stays open, and all else is saved."""
 
 
@@ -88,12 +86,12 @@ class SiteTurns:
         self._at_once = at_once
         self._seconds = seconds
         self._on_change = on_change
-        self._sites: dict[int, Crawled] = {}
+        self._sites: dict[int, CrawlControl] = {}
         # Who has a turn, and with how many attempts that are not answered yet.
         self._turns: dict[int, int] = {}
         # Of these, who was woken and did not take the turn up yet.
         self._woken: set[int] = set()
-        self._requests = self._bytes = self._targets = 0
+        self._requests = self._bytes = self._targets = self._pages = self._failures = 0
         # Of bodies that are being read.
         self._arriving = 0
         self._seconds_before = seconds_before
@@ -108,11 +106,11 @@ class SiteTurns:
         """Return what decides about a site now."""
         return self._choice.value(number)
 
-    def joins(self, number: int, site: Crawled) -> None:
-        """Take a site in, with what earlier sessions saw of it."""
+    def add(self, number: int, site: CrawlControl) -> None:
+        """Add a site, with what earlier sessions saw of it."""
         self._sites[number] = site
         spent = site.spent()
-        self.count(spent.requests, spent.bytes, spent.targets)
+        self.count(spent)
         self._seconds_before = max(self._seconds_before, site.seconds_before())
         self._choice.resume(number, spent.requests, spent.targets, Promises(site.expects()))
 
@@ -128,24 +126,24 @@ class SiteTurns:
         self._give_turns(number)
         return number in self._turns
 
-    def passes(self, number: int) -> None:
-        """Let others go: the site had nothing to ask for."""
+    def yield_turn(self, number: int) -> None:
+        """Let others go first: the site had nothing to request."""
         self._undo(number)
         self._give_turns()
 
     def charge(self, number: int, attempts: int) -> bool:
-        """Count more attempts at what a site asks for, or fewer; False if the budget does not allow more."""
+        """Count more attempts at what a site requests, or fewer; False if the budget does not allow more."""
         if attempts > 0 and self._limit() is not None:
             return False
         self._turns[number] = self._turns.get(number, 0) + attempts
         return True
 
-    def observed(self, number: int, brought: Spent) -> None:
+    def observed(self, number: int, brought: Usage) -> None:
         """Learn what a request brought; one that cost nothing is as if it had not been made."""
         if not brought.requests:
             self._undo(number)
         else:
-            self.count(brought.requests, brought.bytes, brought.targets)
+            self.count(brought)
             self.session_requests += brought.requests
             if number in self._turns:
                 self._turns[number] = 0
@@ -158,8 +156,8 @@ class SiteTurns:
         if not self._ended():
             self._give_turns()
 
-    def leaves(self, number: int) -> None:
-        """Free what the site did not need."""
+    def remove(self, number: int) -> None:
+        """Remove a site, and free its turn."""
         self._turns.pop(number, None)
         self._woken.discard(number)
         if self._sites.pop(number, None) is not None:
@@ -167,7 +165,7 @@ class SiteTurns:
             if not self._ended():
                 self._give_turns()
 
-    def arrives(self, size_bytes: int) -> bool:
+    def received(self, size_bytes: int) -> bool:
         """Take note of bytes that arrive, or (below zero) of a body that is no longer read.
 
         False if there are more than the budget has left. All crawls end then, without what is in flight.
@@ -178,7 +176,7 @@ class SiteTurns:
             return True
         self._end(Limit.BYTES)
         for site in list(self._sites.values()):
-            site.let_go()
+            site.abandon()
         return False
 
     def seconds_left(self) -> float | None:
@@ -191,7 +189,7 @@ class SiteTurns:
             self._choice.undo_pull(number)
         self._choice.sleep(number)
 
-    def _give_turns(self, asking: int | None = None) -> None:
+    def _give_turns(self, choosing: int | None = None) -> None:
         while len(self._turns) < self._at_once and self._limit(self._unanswered()) is None:
             chosen = self._choice.choose()
             if chosen is None:
@@ -199,14 +197,14 @@ class SiteTurns:
             self._choice.pull(chosen.arm)
             self._choice.sleep(chosen.arm)
             self._turns[chosen.arm] = 1
-            if chosen.arm != asking:
+            if chosen.arm != choosing:
                 self._woken.add(chosen.arm)
-                self._sites[chosen.arm].awaken()
+                self._sites[chosen.arm].wake()
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Usage:
         """What all sites spent and found, earlier sessions included."""
-        return Spent(self._requests, self._bytes, self._targets)
+        return Usage(self._requests, self._bytes, self._targets, self._pages, self._failures)
 
     @property
     def in_flight(self) -> int:
@@ -217,11 +215,13 @@ class SiteTurns:
         """Tell whether the budget is spent."""
         return self._ended()
 
-    def count(self, requests: int, size_bytes: int, targets: int) -> None:
-        """Count what was spent, by this session or an earlier one."""
-        self._requests += requests
-        self._bytes += size_bytes
-        self._targets += targets
+    def count(self, spent: Usage) -> None:
+        """Count what was spent and found, by this session or an earlier one."""
+        self._requests += spent.requests
+        self._bytes += spent.bytes
+        self._targets += spent.targets
+        self._pages += spent.pages
+        self._failures += spent.failures
 
     def _unanswered(self) -> int:
         """How many requests are not answered yet, however many attempts each takes."""
@@ -253,28 +253,28 @@ class SiteTurns:
 
 
 class Turns(Protocol):
-    """Whoever lets a crawl choose, and is told what comes of it."""
+    """What lets a crawl choose, and observes what comes of it."""
 
-    def joins(self, site: Crawled) -> None:
-        """Take the crawl in; it stands where it was."""
+    def add(self, site: CrawlControl) -> None:
+        """Add the crawl, as its earlier sessions left it."""
 
     def may_choose(self) -> bool:
         """Tell whether the crawl may choose now; if not, it is woken when it may."""
 
-    def passes(self) -> None:
-        """Take the turn back: there is nothing to ask for."""
+    def yield_turn(self) -> None:
+        """Take the turn back: there is nothing to request."""
 
     def charge(self, attempts: int) -> bool:
         """Count more attempts at a request, or fewer; False if there are to be no more."""
 
-    def observed(self, brought: Spent) -> None:
-        """Hear what a request brought."""
+    def observed(self, brought: Usage) -> None:
+        """Learn what a request brought."""
 
-    def leaves(self) -> None:
-        """Hear that the crawl is over."""
+    def remove(self) -> None:
+        """Take note that the crawl is over."""
 
-    def arrives(self, size_bytes: int) -> bool:
-        """Hear of bytes that arrive, or (below zero) of a body that is no longer read; False if too many."""
+    def received(self, size_bytes: int) -> bool:
+        """Count bytes that arrive, or (below zero) of a body that is no longer read; False if too many."""
 
     def seconds_left(self) -> float | None:
         """Return how many seconds of a budget that is shared are left; None if time is not limited."""
@@ -287,33 +287,33 @@ class SiteTurn:
         self._turns = turns
         self._number = number
 
-    def joins(self, site: Crawled) -> None:
-        """Take the crawl in; it stands where it was."""
-        self._turns.joins(self._number, site)
+    def add(self, site: CrawlControl) -> None:
+        """Add the crawl, as its earlier sessions left it."""
+        self._turns.add(self._number, site)
 
     def may_choose(self) -> bool:
         """Tell whether the site may choose now; if not, it is woken when it may."""
         return self._turns.may_choose(self._number)
 
-    def passes(self) -> None:
-        """Give the turn back: there is nothing to ask for."""
-        self._turns.passes(self._number)
+    def yield_turn(self) -> None:
+        """Give the turn back: there is nothing to request."""
+        self._turns.yield_turn(self._number)
 
     def charge(self, attempts: int) -> bool:
         """Count more attempts at a request, or fewer; False if there is no budget for more."""
         return self._turns.charge(self._number, attempts)
 
-    def observed(self, brought: Spent) -> None:
+    def observed(self, brought: Usage) -> None:
         """Tell what a request brought."""
         self._turns.observed(self._number, brought)
 
-    def leaves(self) -> None:
+    def remove(self) -> None:
         """Tell that the crawl is over."""
-        self._turns.leaves(self._number)
+        self._turns.remove(self._number)
 
-    def arrives(self, size_bytes: int) -> bool:
+    def received(self, size_bytes: int) -> bool:
         """Count bytes that arrive, or (below zero) a body that is no longer read; False if too many."""
-        return self._turns.arrives(size_bytes)
+        return self._turns.received(size_bytes)
 
     def seconds_left(self) -> float | None:
         """Return how many seconds of the budget of all sites are left; None if time is not limited."""

@@ -31,6 +31,6 @@ class LiveSpider(Spider):
 
 
 def drive_of(crawler: Crawler) -> Drive | None:
-    """Return the crawl that a spider of ours brings; None in somebody else's project."""
+    """Return the crawl that a spider of ours brings; None in another project."""
     spider = crawler.spider
     return spider.drive if isinstance(spider, LiveSpider) else None

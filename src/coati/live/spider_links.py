@@ -7,18 +7,15 @@ did not yield, the page they stood on is remembered, since a Referer and a depth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from logging import LoggerAdapter
+from typing import Any, NamedTuple
 
+from scrapy import Request
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from logging import LoggerAdapter
 
-    from scrapy import Request
-
-
-class Carried(NamedTuple):
+class RequestParts(NamedTuple):
     """What goes with the request for a link."""
 
     meta: dict[str, Any]
@@ -66,14 +63,15 @@ class SpiderLinks:
             self._warn("the errback of links is not called: failures go to the strategy")
         self._requests.setdefault(url, request)
 
-    def carried(self, url: str) -> Carried:
+    def carried(self, url: str) -> RequestParts:
         """Return what goes with a link, whether the spider yielded it or not."""
         found = self._found.get(url, _Found("", 0))
         request = self._requests.get(url)
         if request is not None:
-            return Carried({"depth": found.depth, **request.meta}, dict(request.headers), request.cb_kwargs)
+            meta = {"depth": found.depth, **request.meta}
+            return RequestParts(meta, dict(request.headers), request.cb_kwargs)
         referer = DefaultReferrerPolicy().referrer(found.page, url) if found.page else None
-        return Carried({"depth": found.depth}, {"Referer": referer} if referer else {}, {})
+        return RequestParts({"depth": found.depth}, {"Referer": referer} if referer else {}, {})
 
     def _warn(self, message: str) -> None:
         if message not in self._warned:

@@ -15,9 +15,9 @@ The response has no body then, the flag ``download_stopped``, and the reason in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
 
 from coati.live.header_texts import header_text
@@ -29,16 +29,12 @@ from coati.model import Kind
 from coati.readers.formats import is_xml
 from coati.runs.skip_reasons import SkipReason
 from coati.web.downloads import download_type, proposed_name
-from coati.web.media import parse_types
+from coati.web.media import TargetTypes, parse_types
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
-    from coati.web.media import TargetTypes
 
 _SMALL_BYTES = 16 * 1024
 

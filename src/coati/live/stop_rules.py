@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.archive.record import IN_TROUBLE
+from coati.live.counts import CrawlCounts
 from coati.live.failures import SILENCE, FailureReason
-from coati.model import Deferred, Failure, Refused
+from coati.model import Deferred, Failure, Outcome, Refused, Request
 from coati.stop_reasons import StopReason
-
-if TYPE_CHECKING:
-    from coati.live.counts import CrawlCounts
-    from coati.model import Outcome, Request
-    from coati.strategies.stopping.early_stop import EarlyStop
-    from coati.strategies.strategy import Strategy
+from coati.strategies.stopping.early_stop import EarlyStop
+from coati.strategies.strategy import Strategy
 
 # This many attempts in a row without any answer mean that the site is gone, not that links are bad.
 _SILENT_ATTEMPTS = 20
@@ -39,30 +34,30 @@ class StopRules:
         self._defers = defers
         self._silent = self._limited = 0
 
-    def hear(self) -> None:
+    def answered(self) -> None:
         """Take note that somebody answered."""
         self._silent = self._limited = 0
 
     def after(
-        self, request: Request, outcome: Outcome, charged: int, counts: CrawlCounts, *, hopeless: bool
+        self, request: Request, outcome: Outcome, charged: int, counts: CrawlCounts, *, give_up: bool
     ) -> StopReason | None:
         """Say whether this outcome, of this many attempts, is the last; it is in the counts already.
 
-        ``hopeless`` says that whatever is left cannot be reached now.
+        ``give_up`` says that whatever is left cannot be reached now.
         """
         if isinstance(outcome, Refused):
             return None
         self._silent = self._silent + charged if self._is_silence(outcome) else 0
         self._limited = self._limited + charged if outcome.status == _TOO_MANY_REQUESTS else 0
         enough = self._silent >= _SILENT_ATTEMPTS or self._limited >= _LIMITED_ATTEMPTS
-        if hopeless or (enough and self._one_site):
+        if give_up or (enough and self._one_site):
             return StopReason.RATE_LIMITED if self._limited else StopReason.SITE_SILENT
         return StopReason.STOPPED_EARLY if self._is_dry(request, outcome, counts) else None
 
     def _is_dry(self, request: Request, outcome: Outcome, counts: CrawlCounts) -> bool:
         if self._early_stop is None:
             return False
-        # What met an outage is asked again: only then is seen what was promised.
+        # What met an outage is requested again: only then is seen what was promised.
         score = None if isinstance(outcome, Deferred) else request.score
         return self._early_stop.observe(counts.requests, counts.targets, score, self._strategy)
 

@@ -30,7 +30,7 @@ class StopSignal:
             stop()
 
     def attach(self, stop: Callable[[], None]) -> None:
-        """Have this called when it is set, or at once if it is already; a driver calls this."""
+        """Call this when the signal is set, or at once if it is already; for drivers."""
         with self._lock:
             self._stops.append(stop)
             late = self.is_set

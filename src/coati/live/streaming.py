@@ -22,7 +22,7 @@ Settings, besides Scrapy's own for downloads (``DOWNLOAD_TIMEOUT`` is for the wh
 ``COATI_ANSWER_TIMEOUT``       seconds from there to the end of the headers, or without a byte of the body
 ``COATI_MIN_BYTES_PER_SECOND`` the slowest body that is waited for, over ``COATI_SLOW_WINDOW`` seconds
 ``COATI_LIMIT_RATE``           bytes per second that are taken, over all connections of the process
-``COATI_ALLOW_PRIVATE``        whether private addresses may be asked
+``COATI_ALLOW_PRIVATE``        whether private addresses may get requests
 ``COATI_PROXY``                the proxy of all requests that name none themselves
 =============================  ==========================================================================
 
@@ -44,7 +44,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import aiohttp
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -55,7 +55,7 @@ from scrapy.exceptions import (
     StopDownload,
     UnsupportedURLSchemeError,
 )
-from scrapy.http import Headers
+from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.log import failure_to_exc_info
@@ -65,11 +65,8 @@ from coati.live.answer_bytes import SUCCESS, BodySpeed, is_part, type_of, unpack
 from coati.live.connections import AnswerConnector
 from coati.live.event_loop import byte_spacing_of_loop, seconds_of_server
 from coati.live.failures import (
-    BadAnswerError,
-    BadEncodingError,
-    CertificateError,
-    NoBudgetError,
-    PackedPartError,
+    DownloadError,
+    FailureReason,
 )
 from coati.live.header_texts import header_pairs
 from coati.live.outcomes import (
@@ -97,9 +94,7 @@ from coati.runs.skip_reasons import SkipReason
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 
 _DEFAULTS = LiveSettings()
@@ -109,7 +104,7 @@ _OP_LEGACY_SERVER_CONNECT = 0x4
 # What is read of an answer that is not a success: enough to keep the connection, and to see what it says.
 _MAX_ERROR_BYTES = 256 * 1024
 
-# What a page in a browser asks for stands in memory.
+# What a page in a browser requests stands in memory.
 _MAX_PAGE_REQUEST_BYTES = 8 * 1024 * 1024
 
 # Real sites send policies of many kilobytes in a header.
@@ -123,6 +118,7 @@ _LEAST_READ_BYTES = 1024
 _PROXY_AUTHORISATION = "Proxy-Authorization"
 
 # Errors of encryption that only mean that the connection broke.
+_BROKEN_BODIES = frozenset({FailureReason.NOT_DECOMPRESSED, FailureReason.PACKED_PART})
 _BROKEN_OFF = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
@@ -132,7 +128,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     lazy: ClassVar[bool] = True  # type: ignore[misc]  # a session needs the running loop
 
     def __init__(self, crawler: Crawler, *, service: BodyLimits | None = None) -> None:
-        """Read the settings; ``service`` is the limit of all answers where the user named who is asked.
+        """Read the settings; ``service`` is the limit of all responses where the user named the server.
 
         A search engine may have a private address, and nobody stops its answers at their headers.
         """
@@ -219,13 +215,15 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             raise CannotResolveHostError(str(error)) from error
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
             broken = isinstance(error.__cause__, _BROKEN_OFF)
-            raise (DownloadFailedError if broken else CertificateError)(str(error)) from error
+            untrusted = DownloadError(FailureReason.CERTIFICATE, str(error))
+            raise (DownloadFailedError(str(error)) if broken else untrusted) from error
         except aiohttp.ClientConnectorError as error:
             raise DownloadConnectionRefusedError(str(error)) from error
         except aiohttp.ClientPayloadError as error:
             raise ResponseDataLossError(str(error)) from error
         except aiohttp.ClientResponseError as error:
-            raise BadAnswerError(f"{request.url}: {error.message[:200]}") from error
+            about = f"{request.url}: {error.message[:200]}"
+            raise DownloadError(FailureReason.BAD_ANSWER, about) from error
         except aiohttp.ClientError as error:
             raise DownloadFailedError(str(error)) from error
 
@@ -255,10 +253,10 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             task.cancel()
         self._closing = asyncio.get_running_loop().create_task(self._session.close())
 
-    def _leaves_now(self, request: Request) -> None:
+    def _note_sent(self, request: Request) -> None:
         """Let the delay of a host count from here."""
         if self._pacing is not None:
-            self._pacing.leaves(request)
+            self._pacing.note_sent(request)
         slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
         if slot is not None:
             slot.lastseen = time.monotonic()
@@ -299,7 +297,7 @@ class StreamingDownloadHandler(BaseDownloadHandler):
     ) -> None:
         """Let the delay count from when the request is written, which follows in this turn of the loop."""
         # Noted before the write, a process that is held up between the two would send the next one too soon.
-        asyncio.get_running_loop().call_soon(self._leaves_now, context.trace_request_ctx)
+        asyncio.get_running_loop().call_soon(self._note_sent, context.trace_request_ctx)
 
     async def _read(self, request: Request, answer: aiohttp.ClientResponse) -> Response:
         headers = Headers(answer.raw_headers)
@@ -353,7 +351,9 @@ class StreamingDownloadHandler(BaseDownloadHandler):
                             return
                         body.limits = self._list if keeps_part else self._file
                     speed.check(body.size_bytes)
-        except (aiohttp.ClientPayloadError, BadEncodingError, PackedPartError):
+        except (aiohttp.ClientPayloadError, DownloadError) as error:
+            if isinstance(error, DownloadError) and error.reason not in _BROKEN_BODIES:
+                raise
             if answer.status not in SUCCESS:
                 # The status says all that there is to say.
                 return
@@ -363,10 +363,10 @@ class StreamingDownloadHandler(BaseDownloadHandler):
             flags.append(DAMAGED)
 
     async def _slow_down(self, size_bytes: int, speed: BodySpeed) -> None:
-        """Wait after bytes that came off the wire, where there is a limit; the other side is not to blame."""
+        """Wait after bytes that came off the wire, where a rate is set; the server is not blamed for it."""
         if self._rate:
             seconds = self._byte_spacing.seconds_to_wait(size_bytes, self._rate, time.monotonic())
-            speed.excuse(seconds)
+            speed.exclude_pause(seconds)
             await asyncio.sleep(seconds)
 
     def _write(self, body: Body, request: Request, piece: bytes) -> bool:
@@ -374,12 +374,12 @@ class StreamingDownloadHandler(BaseDownloadHandler):
         before = body.size_bytes
         wants_more = body.write(piece)
         if not self._arrives(request, body.size_bytes - before):
-            raise NoBudgetError("larger than the rest of the budget of bytes")
+            raise DownloadError(FailureReason.NO_BUDGET, "larger than the rest of the budget of bytes")
         return wants_more
 
     def _arrives(self, request: Request, size_bytes: int) -> bool:
         """Take note of bytes; False if the budget has none left. Rules are not charged."""
-        return self._drive is None or asks_for_robots(request) or self._drive.arrives(size_bytes)
+        return self._drive is None or asks_for_robots(request) or self._drive.received(size_bytes)
 
     def _limits(self, request: Request, answer: aiohttp.ClientResponse) -> BodyLimits:
         if self._service is not None:

@@ -7,37 +7,34 @@ That is not exactly what it knew: the pages themselves are not compared again, s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coati.live.outcomes import FetchResult
-from coati.model import Method, Page, Refused, is_wanted
+from coati.model import Link, Method, NearbyText, Page, PageLinks, Refused, Request, is_wanted
+from coati.runs.last_answers import last_answers
 from coati.runs.seen_urls import SeenUrls
 from coati.runs.skip_reasons import SkipReason
-from coati.web.traps import TrapWatch
+from coati.web.traps import TrapSettings, TrapWatch
 from coati.web.urls import is_query
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from coati.model import Link, NearbyText, PageLinks, Request
     from coati.runs.store import RunStore
-    from coati.web.traps import TrapSettings
 
-Sift = Callable[["Request", FetchResult, bool], FetchResult]
+TrapFilter = Callable[["Request", FetchResult, bool], FetchResult]
 """Takes what came of a request, and whether the run had been answered by its URL before."""
 
 # A link that was left out stands on many pages. This many are remembered, to be counted once.
 _REMEMBERED_DROPS = 100_000
 
 
-def trap_filter(settings: TrapSettings, store: RunStore | None) -> Sift:
+def trap_filter(settings: TrapSettings, store: RunStore | None) -> TrapFilter:
     """Return the filter of one crawl, which knows what the run did in earlier sessions."""
-    return _Filter(settings, store).sift if settings.enabled else _as_it_is
+    return _Filter(settings, store).filter_links if settings.enabled else _unfiltered
 
 
-def _as_it_is(_request: Request, result: FetchResult, _visited: bool) -> FetchResult:  # noqa: FBT001 - a `Sift`
+def _unfiltered(_request: Request, result: FetchResult, _visited: bool) -> FetchResult:  # noqa: FBT001 - a `TrapFilter`
     return result
 
 
@@ -48,14 +45,14 @@ class _Filter:
         # Without a run folder nobody else knows which URLs were met.
         self._own = SeenUrls()
         self._known: SeenUrls | RunStore = self._own if store is None else store
-        for past in store.last_answers() if store is not None else ():
+        for past in last_answers(store.log) if store is not None else ():
             if is_query(past.url):
                 continue
             self._watch.answered(past.url, is_target=past.is_target)
             if past.links:
                 self._watch.relearn(past.url, past.links)
 
-    def sift(self, request: Request, result: FetchResult, visited: bool) -> FetchResult:  # noqa: FBT001 - a `Sift`
+    def filter_links(self, request: Request, result: FetchResult, visited: bool) -> FetchResult:  # noqa: FBT001 - a `TrapFilter`
         """Leave out what leads into a trap; each URL that is left out is listed and counted once.
 
         Queries are of no site, and pages of results are all alike.
@@ -72,7 +69,7 @@ class _Filter:
             return result
         urls = outcome.links.urls
         fresh = self._known.fresh(urls)
-        traps = self._watch.sift(request.url, result.body or b"", urls, fresh, visited=visited)
+        traps = self._watch.filter_links(request.url, result.body or b"", urls, fresh, visited=visited)
         if self._known is self._own:
             self._own.add(urls[place] for place in fresh if place not in traps)
         if not traps:

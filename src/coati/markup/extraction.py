@@ -1,15 +1,16 @@
 """The structured data of one page, in full: extruct (extra ``markup``) reads it, we write it as statements.
 
 extruct is thorough and slow, so only pages that the detector labelled as relevant come here, and only the
-syntaxes that it saw on them are read. Nothing is fetched. What extruct cannot read is told by syntax.
+syntaxes that it saw on them are read. Nothing is fetched. What extruct cannot read is named by syntax.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -25,9 +26,6 @@ from coati.markup.statements import Collector, Statement
 from coati.web.charset import decode_page
 from coati.web.links import MAX_PAGE_BYTES
 from coati.web.markup.json_ld import readable_scripts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 # What is read of one page, but for JSON-LD: extruct's parsers take a second for a megabyte of dense markup.
 MAX_CHARS = 4 << 20

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from coati.markup.statements import RDF_TYPE, is_address
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from coati.markup.statements import Collector
+from coati.markup.statements import RDF_TYPE, Collector, is_address
 
 _MAX_DEPTH = 200
 # Names of properties of items without a type, as the Microdata specification's own conversion has them.
@@ -18,7 +14,7 @@ _MICROFORMATS = "https://microformats.org/wiki/"
 # Heights in a popular style sheet, which look like root classes.
 _HEIGHTS = frozenset({"h-auto", "h-fit", "h-full", "h-max", "h-min", "h-px", "h-screen"})
 # What networks show when a page is shared, the vocabulary of a page, the roles of its parts, and relations
-# that are for browsers (style sheets, icons): no data. A licence is.
+# that are for browsers (style sheets, icons): these are not data, but a licence is.
 _LICENCE = "http://www.w3.org/1999/xhtml/vocab#license"
 _NO_DATA = (
     "http://ogp.me/",

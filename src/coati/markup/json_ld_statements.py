@@ -1,20 +1,17 @@
 """From JSON-LD to statements without fetching any context.
 
-schema.org's context is known: its terms are its addresses. Terms of a context that stands in the page are
-looked up there. Terms of any other remote context are named after its address (``CONTEXT#term``): what they
-stand for is written in a file that nobody asks for.
+schema.org's context is known: its terms are its URLs. Terms of a context in the page are
+looked up there. Terms of any other remote context are named after its URL (``CONTEXT#term``): what they
+mean is written in a file that is never requested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin
 
-from coati.markup.statements import RDF_TYPE, SCHEMA_ORG, is_address
-
-if TYPE_CHECKING:
-    from coati.markup.statements import Collector
+from coati.markup.statements import RDF_TYPE, SCHEMA_ORG, Collector, is_address
 
 _SYNTAX = "json-ld"
 # Deeper than this nothing is read; the parser itself allows hardly more.

@@ -1,8 +1,8 @@
-"""Statements: what structured data says, whatever syntax it stood in.
+"""Statements: what structured data says, whatever its syntax.
 
 A statement is a triple with the syntax that it was written in. Subjects and objects are addresses, or blank
 nodes (``_:``) that are numbered within the page. Addresses of schema.org are written with ``http``, as its
-own context does, so that statements of all syntaxes can be asked for together.
+own context does, so that statements of all syntaxes can be queried together.
 """
 
 from __future__ import annotations

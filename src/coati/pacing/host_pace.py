@@ -6,20 +6,20 @@ of its robots.txt, or what it has grown to. It grows and shrinks with how the ho
 - An error doubles it. A server that answers errors quickly is in no better state than one that is slow, so
   it is not latency alone that counts.
 - An answer moves it half way towards twice the time that the server took: at most half of its time is spent
-  on us. With a delay of 0 in the settings latency does not count: whoever sets that asks a server of their
+  on us. With a delay of 0 in the settings latency does not count: such a setting is for a server of one's
   own.
 - It never falls below the settings or the Crawl-delay, and never grows beyond ``max_delay_seconds``.
 
-A host *rests*, and is not asked at all, until the time that it asks for (Retry-After), or for a growing time
-if it asks for patience without saying how long. Where there are many hosts, one that gives no connection
+A host *rests*, and gets no request, until the time that it names (Retry-After), or for a growing time
+if it wants a pause without saying how long. Where there are many hosts, one that gives no connection
 several times in a row rests for a growing time as well.
 
-A host is *ended*, and not asked again by this crawl, when it asks for a longer rest than we wait for, or,
+A host is *ended*, and gets no more requests of this crawl, when it wants a longer rest than we wait for, or,
 where there are many hosts, when it still gives no connection after the rests. The rest is kept as it was
-asked for, so that a crawl that is resumed later keeps to it.
+requested, so that a crawl that is resumed later obeys it.
 
 Time is an argument, in seconds of any clock that does not go back. Each call costs the logarithm of the
-number of hosts, at most. A site may have names without end: of the hosts that were asked the last
+number of hosts, at most. A site may have names without end: of the hosts that got requests the last
 ``remembered_hosts`` are known.
 """
 
@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from coati.pacing.wake_list import WakeList
 
-# What a delay of 0 is doubled from: short enough not to hurt a crawl on account of one error.
+# What a delay of 0 is doubled from: short enough not to slow a crawl down for one error.
 _FIRST_DELAY_SECONDS = 0.5
 # The longest delay that failed connections alone give a host.
 _LONGEST_AFTER_FAILURE = 8.0
@@ -44,8 +44,8 @@ _NEAR_SECONDS = 0.05
 
 _LATENCY_FACTOR = 2.0
 
-# The first rest of a host that asks for patience and does not say for how long; the next is twice as long, up
-# to this often. Its delay goes on growing.
+# The first rest of a host that wants a pause and does not say how long; the next is twice as long, up to this
+# often. Its delay continues to grow.
 _FIRST_REST_SECONDS = 5.0
 _DOUBLED_RESTS = 2
 
@@ -55,7 +55,7 @@ _DOUBLED_RESTS = 2
 _FAILURES_TO_REST = 3
 _FAILURES_TO_END = 8
 
-# Waits are for people to read: of the hosts that were asked last.
+# Waits are shown to people: those of the hosts that got requests last.
 _SHOWN_HOSTS = 64
 
 # What a server says when it has too much to do. A plain 500 is mostly a fault of one page.
@@ -69,11 +69,11 @@ _LOOKS = 4
 
 @dataclass(frozen=True, slots=True)
 class PaceSettings:
-    """What every host is asked with.
+    """The settings for every host.
 
     ``delays`` are for hosts that have one of their own, longer or shorter. ``per_host`` requests may be in
     flight at one host. ``max_rest_seconds`` is the longest rest that is
-    waited for. ``many_hosts`` means that there are other hosts to ask when one fails.
+    waited for. ``many_hosts`` means that there are other hosts to crawl when one fails.
     """
 
     delay_seconds: float = 1.0
@@ -86,7 +86,7 @@ class PaceSettings:
 
 
 class Wait(NamedTuple):
-    """How long a host must not be asked, and why: "delay", "Crawl-delay", "Retry-After", "errors", ..."""
+    """How long a host must get no request, and why: "delay", "Crawl-delay", "Retry-After", "errors", ..."""
 
     seconds: float
     why: str
@@ -128,17 +128,17 @@ class HostPace:
     >>> pace.sent("a.org", 10.0)
     >>> pace.ready("a.org", 11.0), pace.wait("a.org", 11.0), pace.next_time(11.0)
     (False, Wait(seconds=1.0, why='delay'), 12.0)
-    >>> pace.woken(12.0), pace.ready("a.org", 12.0)
+    >>> pace.take_ready(12.0), pace.ready("a.org", 12.0)
     (['a.org'], True)
     """
 
     def __init__(self, settings: PaceSettings) -> None:
         self._settings = settings
         self._longest_delay = max(settings.max_delay_seconds, settings.delay_seconds)
-        # The hosts that were asked, the last of them at the end.
+        # The hosts that got requests, the last of them at the end.
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._asleep = WakeList(self.free_at)
-        # Hosts that have woken and that nobody was told about yet.
+        # Hosts that have woken and were not returned by `take_ready` yet.
         self._awake: dict[str, None] = {}
         self._unsaved: dict[str, None] = {}
 
@@ -147,14 +147,14 @@ class HostPace:
         return HostsAtOneTime(self, now)
 
     def ready(self, host: str, now: float) -> bool:
-        """Tell whether a host may be asked; of one that may not be, `woken` tells when it may."""
+        """Tell whether a host may get a request; if not, `take_ready` returns it as soon as it may."""
         if self.free_at(host) <= now:
             return True
         self._awake.pop(host, None)
         self._asleep.add(host)
         return False
 
-    def woken(self, now: float) -> list[str]:
+    def take_ready(self, now: float) -> list[str]:
         """Return the hosts of which `ready` said no, and which have become ready since; each once."""
         self._wake(now)
         woken, self._awake = self._awake, {}
@@ -167,7 +167,7 @@ class HostPace:
         return self._asleep.next_time()
 
     def free_at(self, host: str) -> float:
-        """Return from when on a host may be asked; infinity if not before something in flight has ended."""
+        """Return when a host may get a request; infinity if not before something in flight has ended."""
         state = self._hosts.get(host)
         if state is None:
             return -math.inf
@@ -176,7 +176,7 @@ class HostPace:
         return max(_waits_until(state), state.leaves_at + state.delay)
 
     def wait(self, host: str, now: float) -> Wait:
-        """Return how long a host must not be asked, apart from what is in flight there.
+        """Return how long a host must get no request, apart from what is in flight there.
 
         Of several reasons it names the one that a user wants to know.
         """
@@ -191,7 +191,7 @@ class HostPace:
         return Wait(seconds, "Crawl-delay" if state.floor > state.own else "delay")
 
     def waits(self, now: float) -> dict[str, Wait]:
-        """Return which hosts have to wait, of those that were asked last."""
+        """Return which hosts have to wait, of those that got requests last."""
         last = islice(reversed(self._hosts), _SHOWN_HOSTS)
         waits = {host: self.wait(host, now) for host in last}
         return {host: wait for host, wait in waits.items() if wait.seconds > 0}
@@ -202,17 +202,17 @@ class HostPace:
         return self._own_delay(host) if state is None else state.delay
 
     def ended(self, host: str) -> str:
-        """Return why a host is not to be asked again at all; empty if it may be."""
+        """Return why a host must get no request again; empty if it may."""
         state = self._hosts.get(host)
         return "" if state is None else state.ended
 
     def give_up(self, host: str, why: str) -> None:
-        """Ask a host for nothing more."""
+        """Send no more requests to a host."""
         self._touch(host).ended = why
         self._asleep.changed(host)
 
     def ended_hosts(self) -> dict[str, str]:
-        """Return the hosts that are not to be asked again, and why."""
+        """Return the hosts that must get no request again, and why."""
         return {host: state.ended for host, state in self._hosts.items() if state.ended}
 
     def begin(self, host: str, now: float) -> None:
@@ -222,14 +222,14 @@ class HostPace:
         state.leaves_at = now
 
     def end(self, host: str) -> None:
-        """Count a request as over; if it was sent, what came of it was told before (`answered`, `failed`)."""
+        """Count a request as over; if it was sent, `answered` or `failed` was called before."""
         state = self._touch(host)
         state.in_flight -= 1
         state.leaves_at = -math.inf
         self._asleep.changed(host)
 
     def sent(self, host: str, now: float) -> None:
-        """Count the delay from here. A request that is held up further on is told again when it leaves."""
+        """Count the delay from here. If a request is held up further on, call this again when it leaves."""
         self._touch(host).sent_at = now
 
     def answered(
@@ -240,7 +240,7 @@ class HostPace:
         server_seconds: float = 0.0,
         retry_after: float | None = None,
     ) -> list[Wait]:
-        """Learn from an answer; returns how long the host has to wait on account of it, if at all.
+        """Learn from a response; return how long the host has to wait because of it, if at all.
 
         ``server_seconds`` is what the server took; ``retry_after`` is for how many seconds it wants to rest.
         """
@@ -261,7 +261,7 @@ class HostPace:
         return waits
 
     def failed(self, host: str, now: float) -> list[Wait]:
-        """Learn from a connection that did not come about, or broke; returns the same as `answered`."""
+        """Learn from a connection that failed or broke; return the same as `answered`."""
         state = self._touch(host)
         state.failures += 1
         # A connection that fails costs the host nothing: to hear soon that it is back costs little.
@@ -275,8 +275,8 @@ class HostPace:
         state.away_until = now + seconds
         return [Wait(seconds, wait.why)]
 
-    def ask_delay(self, host: str, seconds: float) -> list[Wait]:
-        """Keep the delay that a host asks for (Crawl-delay), if it is longer than that of the settings."""
+    def set_crawl_delay(self, host: str, seconds: float) -> list[Wait]:
+        """Keep the delay that a host wants (Crawl-delay), if it is longer than that of the settings."""
         state = self._touch(host)
         # A comparison with NaN is false, so no nonsense passes.
         if not seconds > state.own:
@@ -306,7 +306,7 @@ class HostPace:
                 self._end_of_patience(state, now)
 
     def _wake(self, now: float) -> None:
-        for host in self._asleep.woken(now):
+        for host in self._asleep.take_ready(now):
             self._awake[host] = None
 
     def _back_off(self, host: str, state: _Host, longest: float = math.inf) -> Wait:
@@ -352,7 +352,7 @@ class HostPace:
             state.ended = state.rest_why
 
     def _touch(self, host: str) -> _Host:
-        """Return what is known of a host, and count it as the last one that was asked."""
+        """Return what is known of a host, and count it as the last one with a request."""
         state = self._hosts.get(host)
         if state is None:
             if len(self._hosts) >= self._settings.remembered_hosts:
@@ -363,7 +363,7 @@ class HostPace:
         return state
 
     def _forget(self) -> None:
-        """Make room: best by a host that is like any other, else by the one that was asked longest ago."""
+        """Forget a host: best one that is like any other, else the one with the oldest request."""
         oldest = list(islice(self._hosts, _LOOKS))
         for host in oldest:
             if self._hosts[host].in_flight:
@@ -395,7 +395,7 @@ def _pause(state: _Host) -> HostPause:
 
 
 class HostsAtOneTime:
-    """Which hosts may be asked at one moment (`coati.model.Hosts`)."""
+    """Which hosts may get a request at one moment (`coati.model.Hosts`)."""
 
     __slots__ = ("_now", "_pace")
 
@@ -403,9 +403,9 @@ class HostsAtOneTime:
         self._pace, self._now = pace, now
 
     def ready(self, host: str) -> bool:
-        """Tell whether a host may be asked."""
+        """Tell whether a host may get a request."""
         return self._pace.ready(host, self._now)
 
-    def woken(self) -> Sequence[str]:
-        """Return the hosts that were not ready when asked about, and are now; each once."""
-        return self._pace.woken(self._now)
+    def take_ready(self) -> Sequence[str]:
+        """Return, once each, the hosts that `ready` said were not ready, and that are now."""
+        return self._pace.take_ready(self._now)

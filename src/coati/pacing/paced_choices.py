@@ -4,13 +4,13 @@ A request is *unobserved* from its choice until its outcome is known, and *on it
 out. These rules are the same for a live crawl and for a simulated clock:
 
 1. At most ``concurrency`` requests are on their way.
-2. A request for a host that may not be asked yet waits, and others go on. In a crawl of given sites what
+2. A request for a host that may not get it yet waits, and others continue. In a crawl of given sites what
    waits counts as if it were on its way: a strategy that learns should not choose far ahead of what it knows.
-   Where any host may be asked, some more may wait, for strategies that do not ask which hosts are ready.
+   Where any host may be crawled, some more may wait, for strategies that do not check which hosts are ready.
 3. What was chosen first for a host goes first, and what waited goes before anything is chosen.
-4. In a crawl of given sites nothing is chosen while none of their hosts, and of those that it met, may be
-   asked: the later a choice, the more it knows. A strategy over any hosts is told by ``ready`` instead, since
-   it may know hosts that were not asked yet.
+4. In a crawl of given sites nothing is chosen while none of their hosts, and of those that it found, may get
+   a request: the later a choice, the more it knows. A strategy over any hosts uses ``ready`` instead, since
+   it may know hosts without a request yet.
 5. A request for a host that is ended is handed out at once: it is not sent, but it must be answered.
 """
 
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 
     Choose = Callable[[Hosts], Request | Later | None]
 
-# How many requests may wait for their hosts beyond those on their way, where any host may be asked.
+# How many requests may wait for their hosts beyond those on their way, where any host may be crawled.
 _MOST_WAITING = 100
 
 # Nothing is to be learnt during a longer rest with nothing on its way, except that all is done.
 _LONG_REST_SECONDS = 2.0
 
-# A strategy that asks to be asked again at once would stop a simulated clock.
+# A strategy that wants its next choice at once would stop a simulated clock.
 _LEAST_WAIT_SECONDS = 0.001
 
-# A site may have names without end. Whether one of its hosts may be asked is known of this many.
+# A site may have endless names. Whether a host may get a request is remembered for this many.
 _REMEMBERED_HOSTS = 10_000
 
 
 class PacedChoices:
-    """Hands out chosen requests when their hosts may be asked; time is an argument.
+    """Hands out chosen requests when their hosts may get them; time is an argument.
 
     ``any_host`` is false for a crawl of given sites, which begins at the hosts ``given``. ``early_seconds``
     is how long before its time a request is handed out: for drivers on whose way to the network it takes a
@@ -75,7 +75,7 @@ class PacedChoices:
         self._waiting = 0
         self._can_go: deque[str] = deque()
         self._asleep = WakeList(self._goes_at)
-        # Of given sites: the hosts that may be asked, given or met, and those that may not.
+        # Of given sites: the hosts that may get a request, given or found, and those that may not.
         self._idle: dict[str, None] = dict.fromkeys(islice(given, _REMEMBERED_HOSTS))
         self._busy = WakeList(pace.free_at)
 
@@ -85,7 +85,7 @@ class PacedChoices:
         return self._waiting
 
     def next(self, now: float, choose: Choose) -> Request | Later | None:
-        """Return the next request to send, or when to ask again, should nothing be observed before.
+        """Return the next request to send, or when to call again if nothing is observed before.
 
         None: not before something is observed; with nothing unobserved, all is done.
         """
@@ -97,7 +97,7 @@ class PacedChoices:
             return request
         later = math.inf
         while self._on_their_way + self._waiting < self._most_unobserved:
-            if not self._worth_asking(moment):
+            if not self._may_choose(moment):
                 later = self._busy.next_time() - self._early
                 break
             chosen = choose(self._pace.at(moment))
@@ -112,7 +112,7 @@ class PacedChoices:
         return None if at == math.inf else Later(max(at, now + _LEAST_WAIT_SECONDS))
 
     def observed(self, request: Request) -> None:
-        """Take note that a request is not on its way any more; the pace was told what came of it."""
+        """Note that a request has ended; the pace has learnt its result already."""
         host = host_of(request.url)
         self._on_their_way -= 1
         self._pace.end(host)
@@ -127,7 +127,7 @@ class PacedChoices:
         self._wait(request, self._queue(host_of(request.url)).appendleft)
 
     def _next_waiting(self, moment: float) -> Request | None:
-        self._can_go.extend(self._asleep.woken(moment))
+        self._can_go.extend(self._asleep.take_ready(moment))
         while self._can_go:
             host = self._can_go.popleft()
             # It may be busy again by something that was handed out meanwhile.
@@ -146,10 +146,10 @@ class PacedChoices:
             return request
         return None
 
-    def _worth_asking(self, moment: float) -> bool:
+    def _may_choose(self, moment: float) -> bool:
         if self._any_host:
             return True
-        for host in self._busy.woken(moment):
+        for host in self._busy.take_ready(moment):
             if len(self._idle) < _REMEMBERED_HOSTS:
                 self._idle[host] = None
         if self._idle or not self._busy:

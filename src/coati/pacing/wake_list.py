@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 
 class WakeList:
     """A heap of sleeping hosts, corrected when it is looked at.
 
-    ``free_at`` says when a host may be asked: infinity while something in flight there has to end first. That
-    time may move further away unnoticed. When it comes nearer, somebody must say so (`changed`).
+    ``free_at`` says when a host may get a request: infinity while something in flight there has to end first.
+    That time may become later unnoticed. When it becomes earlier, `changed` must be called.
 
     >>> times = {"a.org": 3.0, "b.org": 2.0}
     >>> sleeping = WakeList(times.__getitem__)
     >>> for host in times:
     ...     sleeping.add(host)
     >>> times["b.org"] = 9.0
-    >>> sleeping.next_time(), sleeping.woken(5.0), sleeping.next_time()
+    >>> sleeping.next_time(), sleeping.take_ready(5.0), sleeping.next_time()
     (3.0, ['a.org'], 9.0)
     """
 
@@ -35,18 +32,18 @@ class WakeList:
         return len(self._entry)
 
     def add(self, host: str) -> None:
-        """Let a host sleep until it may be asked."""
+        """Let a host sleep until it may get a request."""
         if host not in self._entry:
             self._put(host)
 
     def changed(self, host: str) -> None:
-        """Take note that a host may be asked earlier than it seemed."""
+        """Note that a host may get a request earlier than it seemed."""
         entry = self._entry.get(host)
         if entry is not None and self._free_at(host) < entry:
             self._put(host)
 
-    def woken(self, now: float) -> list[str]:
-        """Take out the hosts that may be asked by now."""
+    def take_ready(self, now: float) -> list[str]:
+        """Take out the hosts that may get a request by now."""
         woken = []
         while self.next_time() <= now:
             _, host = heapq.heappop(self._heap)

@@ -71,7 +71,7 @@ class _Entry:
 
 
 def read_feed(text: str) -> Iterator[Listed]:
-    """Go through what the entries of a feed link to; the title is the anchor.
+    """Yield what the entries of a feed link to; the title is the anchor.
 
     >>> feed = "<rss><channel><item><title>New</title><link>/a</link></item></channel></rss>"
     >>> (entry,) = read_feed(feed)

@@ -1,8 +1,8 @@
-"""What an answer is read as: which of them list links, and in which format.
+"""What a response is read as: which of them list links, and in which format.
 
 HTML and the hits of a search always do. Anything else only where it is a *list address*
 (`coati.readers.list_addresses`), which may be one of an API (`coati.shortcuts`), or where its media type is
-XML that nobody wants as a target and its root element is that of a sitemap or a feed. So a wanted media type
+XML that is not wanted as a target and its root element is that of a sitemap or a feed. So a wanted media type
 stays a target: a site whose data are XML loses none of them.
 """
 
@@ -17,7 +17,7 @@ from coati.readers.xml_tags import tags
 from coati.web.media import BLOCKED_MEDIA_PREFIXES, essence
 from coati.web.urls import is_query
 
-# How much of an answer tells what it is: declarations and comments stand before the root element.
+# How much of a response shows what it is: declarations and comments come before the root element.
 HEAD_BYTES = 8 * 1024
 
 _XML = frozenset({"text/xml", "application/xml"})
@@ -52,16 +52,13 @@ _ROOTS = {
 def format_of(
     url: str, media_type: str, body: bytes | None, *, is_list: bool, wanted: bool, api: bool = False
 ) -> Format | None:
-    """Return what a successful answer is read as; None if it lists no links.
+    """Return what a successful response is read as; None if it lists no links.
 
     ``is_list`` says that the URL is a list address, ``wanted`` that the user wants the media type as a
-    target, ``api`` that a list address is one of an API. Without a body (the answer to a HEAD) the media type
-    has to do.
-    >>> feed = b"<rss version='2.0'></rss>"
-    >>> format_of("http://example.org/news", "text/xml", feed, is_list=False, wanted=False).value
-    'feed'
-    >>> format_of("http://example.org/news", "text/xml", feed, is_list=False, wanted=True) is None
-    True
+    target, ``api`` that a list address is one of an API. Without a body (the response to a HEAD) the media
+    type decides alone. >>> feed = b"<rss version='2.0'></rss>" >>> format_of("http://example.org/news",
+    "text/xml", feed, is_list=False, wanted=False).value 'feed' >>> format_of("http://example.org/news",
+    "text/xml", feed, is_list=False, wanted=True) is None True
     """
     media_type = essence(media_type)
     if is_query(url):
@@ -85,7 +82,7 @@ def _format_by_type(media_type: str, *, is_list: bool) -> Format | None:
 
 
 def is_xml(media_type: str) -> bool:
-    """Tell whether a media type says XML that is not a page.
+    """Tell whether a media type means XML that is not a page.
 
     >>> is_xml("application/atom+xml"), is_xml("application/xhtml+xml")
     (True, False)

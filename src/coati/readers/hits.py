@@ -1,6 +1,6 @@
 """What a search engine found, in one written form for all engines, and the page that it makes.
 
-Engines answer in forms of their own, or are a function in this process and answer in none. Drivers turn all
+Engines respond in forms of their own, or are a function in this process. Drivers turn all
 of that into the form written here, so an archived query can be replayed without the engine, and without a key
 for it. The links of the page are the hits: the title is the anchor, the snippet the text around it, and the
 tag path ``search > ENGINE > hit`` lets a strategy learn what an engine's hits are worth.
@@ -29,14 +29,14 @@ MAX_HITS = 1000
 _MAX_TITLE_CHARS = 300
 _MAX_SNIPPET_CHARS = 1000
 _MAX_SEEN_CHARS = 30
-# What every engine tells.
+# What every engine gives.
 _ALL = frozenset({"url", "title", "snippet"})
 
 
 class Hit(NamedTuple):
     """One result of a search, as the engine gave it; the URL may be anything.
 
-    An index of a web archive tells on which day it saw the URL last (``seen``, as 2019-12-31), and where what
+    An index of a web archive says on which day it saw the URL last (``seen``, as 2019-12-31), and where what
     it saw is kept (``archived``).
     """
 
@@ -75,7 +75,7 @@ def bounded_hits(hits: Iterable[Hit], *, more: bool = False) -> Hits:
 
 
 def _without_password(url: str) -> str:
-    """Leave out the user and the password that an address may hold: hits are kept in the files of a run.
+    """Leave out the user and the password that a URL may hold: hits are kept in the files of a run.
 
     >>> _without_password("http://me:secret@a.test/x"), _without_password("mailto:me@a.test")
     ('http://a.test/x', '')
@@ -90,7 +90,7 @@ def write_hits(found: Hits) -> bytes:
 
 
 def read_hits(body: bytes) -> Hits:
-    """Read a page of results; nothing raises, what is damaged holds no hits.
+    """Read a page of results; nothing raises, and a damaged one holds no hits.
 
     >>> read_hits(write_hits(Hits((Hit("http://a.test/", "A"),), more=True))).more
     True
@@ -104,9 +104,9 @@ def read_hits(body: bytes) -> Hits:
 
 
 def list_hits(body: bytes, address: str) -> Iterator[Listed]:
-    """Go through the answer to a query as a page; that for a site leads to its own next page.
+    """Yield the links of a response to a query; that for a site leads to its own next page.
 
-    Nothing raises: at an address that is not a query, hits are hits and there is no next page.
+    Nothing raises: at a URL that is not a query, hits are hits and there is no next page.
     """
     engine = host_of(address).rpartition("/")[2]
     found = read_hits(body)
@@ -131,7 +131,7 @@ def _query_at(address: str) -> Query | None:
 
 
 def _page_after(query: Query) -> Query | None:
-    """Return the query for the next page of results; None behind the last that can be asked for."""
+    """Return the query for the next page of results; None after the last that can be requested."""
     try:
         return replace(query, page=query.page + 1)
     except UsageError:
@@ -139,14 +139,14 @@ def _page_after(query: Query) -> Query | None:
 
 
 def _written(hit: Hit) -> dict[str, object]:
-    """Return a hit as it is written; what only web archives tell is left out where there is none."""
-    told = hit._asdict().items()
-    return {name: value for name, value in told if name in _ALL or value}
+    """Return a hit as it is written; what only web archives give is left out where it is empty."""
+    items = hit._asdict().items()
+    return {name: value for name, value in items if name in _ALL or value}
 
 
-def _read(told: dict[str, object]) -> Hit:
-    url, title, snippet = (str(told[name]) for name in ("url", "title", "snippet"))
-    return Hit(url, title, snippet, str(told.get("seen", "")), str(told.get("archived", "")))
+def _read(saved: dict[str, object]) -> Hit:
+    url, title, snippet = (str(saved[name]) for name in ("url", "title", "snippet"))
+    return Hit(url, title, snippet, str(saved.get("seen", "")), str(saved.get("archived", "")))
 
 
 def _words(text: str, most: int) -> str:

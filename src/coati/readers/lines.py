@@ -1,4 +1,4 @@
-"""Lists in plain text: an address per line, as the sitemap protocol allows."""
+"""Lists in plain text: a URL per line, as the sitemap protocol allows."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from coati.readers.listed import LINES_OF_TEXT, Listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# It begins with letters that stand in few places, so that millions of empty lines are skipped at once.
+# It begins with letters that occur in few places, so that millions of empty lines are skipped at once.
 _ADDRESS = re.compile(r"https?://\S{1,4096}")
-# How far from the margin an address may stand.
+# How far from the margin a URL may begin.
 _MARGIN_CHARS = 20
 
 
 def read_lines(text: str) -> Iterator[Listed]:
-    """Go through the lines that begin with an address; all others are left out.
+    """Yield the lines that begin with a URL; all others are left out.
 
     >>> [listed.reference for listed in read_lines("  http://example.org/a  and http://example.org/b")]
     ['http://example.org/a']
@@ -30,5 +30,5 @@ def read_lines(text: str) -> Iterator[Listed]:
 
 
 def is_list_of_lines(head: str) -> bool:
-    """Tell whether a text begins with an address, as a list does."""
+    """Tell whether a text begins with a URL, as a list does."""
     return "<" not in head and head.lstrip(" \t\r\n\ufeff").startswith(("http://", "https://"))

@@ -1,4 +1,4 @@
-"""Which addresses are read as lists of links even where their media type is wanted as a target."""
+"""Which URLs are read as lists of links even where their media type is wanted as a target."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class ListAddresses:
 
     They are the start URLs, what one of them redirects to, and what one of them names as a further list:
     the sitemaps of an index or of a robots.txt. So are the pages of an API that any page offers
-    (`coati.shortcuts`), and with ``feeds`` the feeds that any page offers in its head. Whoever drives the
-    crawl tells what was observed; a run's log keeps what came of it (the table ``lists``).
+    (`coati.shortcuts`), and with ``feeds`` the feeds that any page offers in its head. The driver of the
+    crawl passes what was observed; a run's log keeps the result (the table ``lists``).
 
     >>> lists = ListAddresses(["http://example.org/"])
     >>> lists.observe("http://example.org/", Redirect(301, 0, "http://www.example.org/"))
@@ -34,23 +34,23 @@ class ListAddresses:
     """
 
     def __init__(self, urls: Iterable[str], *, feeds: bool = False) -> None:
-        # In order, so that exploring meets the same limit in the same way.
+        # In order, so that exploring reaches the same limit in the same way.
         self._urls = dict.fromkeys(urls)
         self._feeds = feeds
 
     def __contains__(self, url: str) -> bool:
-        """Tell whether an address is read as a list."""
+        """Tell whether a URL is read as a list."""
         return url in self._urls
 
     def explore(self, answer: Callable[[str], Outcome]) -> None:
-        """Learn all that can be known, where what would come of an address can be told beforehand."""
+        """Learn all that can be known, where the outcome of each URL is known beforehand."""
         waiting = deque(self._urls)
         while waiting:
             url = waiting.popleft()
             waiting.extend(self.observe(url, answer(url)))
 
     def observe(self, url: str, outcome: Outcome) -> Sequence[str]:
-        """Learn from what came of an address; returns the addresses that became known by it."""
+        """Learn from the outcome of a URL; return the list addresses that became known by it."""
         named = [*(_named(outcome) if url in self._urls else _apis(outcome))]
         if self._feeds and isinstance(outcome, Page):
             named += offered_feeds(url, outcome)
@@ -67,5 +67,5 @@ def _named(outcome: Outcome) -> Sequence[str]:
 
 
 def _apis(outcome: Outcome) -> Sequence[str]:
-    """Return the addresses of APIs that a page offers, which is not a list itself."""
+    """Return the URLs of APIs that a page offers, which is not a list itself."""
     return named_first(outcome.links, is_api) if isinstance(outcome, Page) else ()

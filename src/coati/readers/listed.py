@@ -1,4 +1,4 @@
-"""What a reader finds in a list: references, each with where it stood and what else the list says of it."""
+"""What a reader finds in a list: references, each with its place and what else the list says of it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NAMES_SITEMAPS: Final = frozenset({SITEMAPS_OF_INDEX, SITEMAPS_OF_ROBOTS})
 
 API_PAGE: Final = "api page"
 API_PROBE: Final = "api probe"
-"""How the tag path of an address of a site's own software ends (`coati.shortcuts`): one that lists files, and
+"""How the tag path of a URL of a site's own software ends (`coati.shortcuts`): one that lists files, and
 one that may. No element of HTML is called so."""
 
 ARCHIVED: Final = "archived"
-"""How the tag path of an address ends that an index of a web archive knows."""
+"""How the tag path of a URL ends that an index of a web archive knows."""
 
 _APIS: Final = frozenset({API_PAGE, API_PROBE})
 
@@ -51,7 +51,7 @@ def names_sitemap(tag_path: TagPath) -> bool:
 
 
 def named_first(links: PageLinks, names: Callable[[TagPath], bool]) -> Sequence[str]:
-    """Return the URLs that a page names as lists; they stand before all others.
+    """Return the URLs that a page names as lists; they come before all others.
 
     >>> from coati.model import Link, LinkList
     >>> links = [Link("http://a.test/api", ("ckan", API_PAGE)), Link("http://a.test/b.csv", ("ckan", "url"))]

@@ -1,24 +1,19 @@
-"""Which links of a page an API listed before (`coati.shortcuts`), for strategies that ask for them.
+"""Which links of a page an API listed before (`coati.shortcuts`), for strategies that need them.
 
-Links to known URLs tell a strategy nothing, and no log keeps them. But a page that links to files which an
-API listed is no worse for that. So these links are told, as hashes (`coati.model.Page.out_links`), and are
-logged.
-Whoever drives a crawl passes each outcome through here before the strategy observes it.
+A strategy learns nothing from links to known URLs, and no log keeps them. But a page that links to files
+which an API listed is no worse for that. So these links are passed on, as hashes
+(`coati.model.Page.out_links`), and are logged. A driver passes each outcome through here before the strategy
+observes it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from coati.model import Page, Redirect
+from coati.model import Outcome, Page, Redirect
 from coati.readers.listed import is_api, named_first
 from coati.web.urls import url_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from coati.model import Outcome
 
 
 class ListedLinks:
@@ -27,8 +22,8 @@ class ListedLinks:
     >>> from coati.model import Link, LinkList
     >>> crawl = ListedLinks(["http://a.test/api"])
     >>> file = Page(200, 9, LinkList([Link("http://a.test/b.csv", ("ckan", "url"))]))
-    >>> crawl.told("http://a.test/api", file).out_links, crawl.told("http://a.test/", file).out_links
-    (None, [4840354654523450114])
+    >>> [crawl.with_listed(url, file).out_links for url in ("http://a.test/api", "http://a.test/")]
+    [None, [4840354654523450114]]
     """
 
     def __init__(self, apis: Iterable[str] = (), listed: Iterable[str] = ()) -> None:
@@ -36,8 +31,8 @@ class ListedLinks:
         # Hashes of this process: they are kept nowhere.
         self._listed = set(map(hash, listed))
 
-    def told(self, url: str, outcome: Outcome) -> Outcome:
-        """Return what a strategy is told of an answer."""
+    def with_listed(self, url: str, outcome: Outcome) -> Outcome:
+        """Return an outcome with the hashes of the links that an API listed before."""
         if isinstance(outcome, Redirect) and url in self._apis:
             self._apis.add(outcome.location)
         if not isinstance(outcome, Page):

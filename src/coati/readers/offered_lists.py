@@ -19,7 +19,7 @@ def offered_sitemaps(page: Page) -> list[str]:
 
 
 def offered_feeds(url: str, page: Page) -> list[str]:
-    """Return the feeds that a page offers in its head, where that fact was asked for (`coati.web.facts`).
+    """Return the feeds that a page offers in its head, where that fact was extracted (`coati.web.facts`).
 
     >>> from coati.model import NO_LINKS, Page
     >>> offered_feeds("http://example.org/a/", Page(200, 9, NO_LINKS, facts={"feeds": ["../news.rss"]}))

@@ -1,6 +1,6 @@
-"""Every format with its reader, behind one door: from bytes, URL and media type to links.
+"""Every format with its reader, behind one interface: from bytes, URL and media type to links.
 
-Whoever drives a crawl uses this one, so that a strategy sees the same links live, in a replay, and out of an
+Every driver uses it, so that a strategy sees the same links live, in a replay, and out of an
 archive. Everything is bounded: the bytes (`coati.readers.unpacking`), the tags (`coati.readers.xml_tags`) and
 the links. What is beyond a bound is not read, and the page says so.
 """
@@ -54,12 +54,12 @@ class KnowsShortcuts(Protocol):
         """Return what an HTML page offers beside its links, lists first."""
 
     def reads(self, url: str) -> bool:
-        """Tell whether an address is a list of an API."""
+        """Tell whether a URL is a list of an API."""
 
     def read(
         self, url: str, body: bytes, content_type: str, headers: Headers
     ) -> tuple[Iterator[Listed], bool]:
-        """Return what an answer of an API lists, and whether only its beginning was read."""
+        """Return what a response of an API lists, and whether only its beginning was read."""
 
 
 class PageReader:
@@ -76,7 +76,7 @@ class PageReader:
         self._shortcuts = shortcuts
 
     def reads_api(self, url: str) -> bool:
-        """Tell whether a list address is read as the answer of an API."""
+        """Tell whether a list address is read as the response of an API."""
         return self._shortcuts is not None and self._shortcuts.reads(url)
 
     def read(
@@ -89,9 +89,9 @@ class PageReader:
         *,
         is_list: bool = False,
     ) -> ReadPage:
-        """Find the links of the page at ``url`` (in normal form), in the order in which they stand.
+        """Find the links of the page at ``url`` (in normal form), in document order.
 
-        Where there are shortcuts, those that a page offers stand before its own links.
+        Where there are shortcuts, those that a page offers come before its own links.
         """
         if form is Format.HTML:
             page = self._html.extract(body, url, content_type)
@@ -115,7 +115,7 @@ class PageReader:
         return page._replace(refused=[*refused, *page.refused]) if refused else page
 
     def _admitted(self, url: str, entries: Iterable[Listed]) -> tuple[PageLinks, list[tuple[str, Refusal]]]:
-        """Make links of what a list holds, and tell those that the rules forbid."""
+        """Make links of what a list holds, and return those that the rules forbid as well."""
         links: list[Link] = []
         texts: list[NearbyText] = []
         refused: list[tuple[str, Refusal]] = []
@@ -154,7 +154,7 @@ class PageReader:
             body = b""
         text, truncated = unpack_text(body, content_type)
         if truncated and form is Format.LINES:
-            # What is cut off is another address than was meant.
+            # What is cut off is another URL than was meant.
             text = text.rpartition("\n")[0]
         return READERS[form](text), truncated
 
@@ -165,7 +165,7 @@ def _row(anchor: str, context: str | None) -> str:
 
 
 class _Offered:
-    """The links of a page behind those that its software offers."""
+    """The links that its software offers, then those of a page."""
 
     __slots__ = ("_first", "_rest", "urls")
 

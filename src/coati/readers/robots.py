@@ -18,7 +18,7 @@ _USUAL_PLACE = "/sitemap.xml"
 
 
 def read_robots(text: str) -> Iterator[Listed]:
-    """Go through the sitemaps of a robots.txt; one that names none may still have one at the usual place.
+    """Yield the sitemaps of a robots.txt; one that names none may still have one at the usual place.
 
     >>> [listed.reference for listed in read_robots("sitemap: /map.xml # all")]
     ['/map.xml']
@@ -34,12 +34,12 @@ def read_robots(text: str) -> Iterator[Listed]:
 
 
 def named_sitemaps(text: str) -> Iterator[str]:
-    """Go through the sitemaps that a robots.txt names, as it writes them."""
+    """Yield the sitemaps that a robots.txt names, as it writes them."""
     return (found[1] for found in _LINE.finditer(text))
 
 
 def robots_url(url: str) -> str:
-    """Return the address of the robots.txt of a URL's host.
+    """Return the URL of the robots.txt of a URL's host.
 
     >>> robots_url("https://example.org:8080/a?b")
     'https://example.org:8080/robots.txt'
@@ -48,5 +48,5 @@ def robots_url(url: str) -> str:
 
 
 def is_robots(url: str) -> bool:
-    """Tell whether this is the address of a robots.txt."""
+    """Tell whether this is the URL of a robots.txt."""
     return path_of(url) == "/robots.txt"

@@ -17,7 +17,7 @@ _OTHER_PREFIXES = frozenset({"image", "video", "news"})
 
 
 def read_sitemap(text: str) -> Iterator[Listed]:
-    """Go through the entries of a sitemap; damage is left out.
+    """Yield the entries of a sitemap; damage is left out.
 
     >>> (entry,) = read_sitemap("<urlset><url><loc>/a</loc><lastmod>1970-01-02</lastmod></url></urlset>")
     >>> entry.reference, entry.tag_path, entry.modified

@@ -1,6 +1,6 @@
 """The tags of an XML text, found without an XML parser.
 
-Lists are XML that strangers wrote. Much of it is damaged (a bare ``&`` in an address is enough for a parser
+Lists are XML that strangers wrote. Much of it is damaged (a bare ``&`` in a URL is enough for a parser
 to give up), and some of it is meant to do harm. So tags are looked for one after the other: nothing is
 nested in memory, no entity is declared or expanded, no document type is read. Each part of the pattern is
 bounded, and nothing after a part sends the search back into it, so the time is proportional to the text.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# More tags of the wanted names than the largest list that the sitemap protocol allows has: eight per address.
+# More tags of the wanted names than the largest list that the sitemap protocol allows has: eight per URL.
 MAX_TAGS = 400_000
 
 _MAX_TEXT_CHARS = 5_000
@@ -37,13 +37,13 @@ class Tag(NamedTuple):
     text: str
 
     def attribute(self, name: str) -> str:
-        """Return the value of an attribute; empty where there is none."""
+        """Return the value of an attribute; empty without one."""
         found = _attribute(name).search(self.attributes)
         return plain(found[1] or found[2] or "").strip() if found else ""
 
 
 def tags(text: str, names: tuple[str, ...] = ()) -> Iterator[Tag]:
-    """Go through the tags of these names, of any namespace, in order; without names, through all.
+    """Yield the tags of these names, of any namespace, in order; without names, all.
 
     >>> text = "<a><b:loc>x&amp;y</b:loc><!-- <loc>no</loc> --></a>"
     >>> [(tag.name, tag.text) for tag in tags(text, ("loc",))]

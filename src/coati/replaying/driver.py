@@ -1,7 +1,7 @@
 """Drive a strategy over an archived site as fast as the processor allows: no network, no real clock.
 
 Time is simulated: a request takes a second, and where the strategy waits the clock skips ahead. Over a
-history each request is answered as of its time, which begins where the archive does or where one likes.
+history each request is answered as of its time, which begins where the archive does or at a given time.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ReplaySource(Protocol):
         """What people call it."""
 
     def span(self) -> tuple[float, float] | None:
-        """Return when the first and the last capture was made; None where nobody knows."""
+        """Return when the first and the last capture was made; None where it is not known."""
 
     def respond(
         self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
@@ -90,7 +90,7 @@ def replay(
     progress: Callable[[int, int], None] | None = None,
     options: ReplayOptions = _USUAL,
 ) -> Replay:
-    """Ask, answer, tell, until nothing is left or the budget is spent; its seconds are simulated ones."""
+    """Choose, respond, observe, until nothing is left or the budget is spent; its seconds are simulated."""
     trace = Trace()
     volume = 0
     cpu = time.process_time()
@@ -132,18 +132,18 @@ def replay(
 
 
 def _with_known_links(options: ReplayOptions, listed: ListedLinks, url: str, outcome: Outcome) -> Outcome:
-    """Tell what the strategy needs of links that it knows."""
+    """Add the hashes of known links that the strategy needs."""
     if options.out_links and isinstance(outcome, Page) and outcome.out_links is None:
         return with_out_links(outcome)
-    return listed.told(url, outcome) if options.listed_links else outcome
+    return listed.with_listed(url, outcome) if options.listed_links else outcome
 
 
 def _clock(site: ReplaySource, options: ReplayOptions) -> tuple[SimulatedClock, float]:
-    """Return the clock of a run, and the time after which nothing can change any more."""
+    """Return the clock of a run, and the time after which nothing can change."""
     if not options.history:
         return options.clock or SimulatedClock(options.begin or 0.0), math.inf
     span = site.span()
     if span is None:
-        raise UsageError(f"the archive {site.name} says of no capture when it was made: it is not a history")
+        raise UsageError(f"the archive {site.name} has no time of any capture: it is not a history")
     begin = span[0] if options.begin is None else options.begin
     return options.clock or SimulatedClock(begin), span[1]

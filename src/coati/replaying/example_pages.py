@@ -22,7 +22,7 @@ def example_pages(site: ReplaySite, most: int = MOST_PAGES) -> tuple[list[str], 
     """Return the texts of up to this many pages with links to targets, and of as many without.
 
     They are drawn at equal distances from the site in the order of a breadth-first crawl, so that every part
-    of it has a say, and the same ones are drawn whenever somebody asks.
+    of it is represented, and the same ones are drawn every time.
     """
     truth = site.truth
     targets = frozenset(number for number, kind in enumerate(truth.kinds) if kind is Kind.TARGET)
@@ -36,7 +36,7 @@ def example_pages(site: ReplaySite, most: int = MOST_PAGES) -> tuple[list[str], 
 
 
 def join_examples(sites: Iterable[tuple[Sequence[str], Sequence[str]]]) -> TresExamples:
-    """Join the examples of several sites; raises `UsageError` where there are none of one sort."""
+    """Join the examples of several sites; raise `UsageError` where one sort is missing."""
     positive: list[str] = []
     negative: list[str] = []
     for leading, others in sites:

@@ -35,8 +35,8 @@ class PageHistory:
     >>> from coati.model import Link, Method, Request
     >>> link = Link("http://a.test/1", ("html", "body", "a"))
     >>> history = PageHistory("a", {"http://a.test/": [PageCapture(0.0, []), PageCapture(60.0, [link])]})
-    >>> asked = Request(0, Method.GET, "http://a.test/")
-    >>> [history.respond(asked, now, {}).links.urls for now in (59.0, 60.0)]
+    >>> request = Request(0, Method.GET, "http://a.test/")
+    >>> [history.respond(request, now, {}).links.urls for now in (59.0, 60.0)]
     [[], ['http://a.test/1']]
     """
 
@@ -44,7 +44,7 @@ class PageHistory:
         self.name = name
         self._captures = captures
         self._moments = {url: [capture.moment for capture in found] for url, found in captures.items()}
-        # A page is hashed when it is first asked for, and again for no other strategy.
+        # A page is hashed when it is first requested, once for all strategies.
         self._answers: dict[tuple[str, int], Page] = {}
 
     @property
@@ -67,7 +67,7 @@ class PageHistory:
         """Answer a request as of a time; ``observed`` is what a run was last given of each page."""
         url = request.url
         if now is None:
-            raise UsageError("a history is asked as of a time")
+            raise UsageError("a history needs a time")
         place = self._place(url, now)
         if place is None:
             return Failure(_NOT_FOUND, 0, "not in the history")
@@ -85,7 +85,7 @@ class PageHistory:
         moments = self._moments.get(url)
         if not moments:
             return None
-        # As in an archive: what is asked for before its first capture answers with that one.
+        # As in an archive: what is requested before its first capture answers with that one.
         return max(bisect_right(moments, now) - 1, 0)
 
     def _page(self, url: str, place: int, links: Sequence[Link]) -> Page:

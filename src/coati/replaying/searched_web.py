@@ -1,4 +1,4 @@
-"""A web with a search engine over it, as a search for repositories meets it (`coati.testing.data_web`)."""
+"""A web with a search engine over it, as a search for repositories sees it (`coati.testing.data_web`)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class SearchedWeb(Protocol):
         """How many of them are repositories of the topic."""
 
     def respond(self, request: Request) -> Outcome:
-        """Return what comes of a request, with all out-links."""
+        """Return the outcome of a request, with all out-links."""
 
     def front_page(self, host: str) -> str:
-        """Return the address of a site."""
+        """Return the URL of a site."""
 
     def is_repository(self, host: str) -> bool:
         """Tell whether a site holds data."""

@@ -1,8 +1,8 @@
 """Drive a search for repositories over a generated web, and count what it costs and finds.
 
-Every fetched page counts; queries count apart. ACHE and DISCO verify nothing after their first query. Nobody
-knows then which of their finds are repositories, so each site that they bring is charged what the check of it
-would cost, and counts as found if that check would verify it.
+Every fetched page counts; queries count apart. ACHE and DISCO verify nothing after their first query. It is
+unknown then which of their finds are repositories, so each site that they bring is charged what the check of
+it would cost, and counts as found if that check would verify it.
 """
 
 from __future__ import annotations

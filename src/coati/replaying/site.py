@@ -1,4 +1,4 @@
-"""An archived site as a driver meets it: how each request is answered, and what is true of the whole."""
+"""An archived site as a driver sees it: how each request is answered, and what is true of the whole."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from coati.archive.archive import Archive
-    from coati.archive.link_cache import Progress
     from coati.archive.record import Entry
+    from coati.archive.sources.source import ProgressCallback
     from coati.model import Facts, Link, Outcome, PageLinks
     from coati.readers.registry import KnowsShortcuts
     from coati.search.provider import LocalProvider
@@ -62,18 +62,19 @@ class ReplaySite:
     """Answers requests from an archive.
 
     ``types`` overrides the archive's own definition of a target, ``start_urls`` where it begins. Without
-    ``use_link_cache`` every page is read and parsed when it is asked for, as a live crawl would do it.
-    Queries that the archive does not hold are asked of ``providers``. Pages that meet the ``goal`` are
+    ``use_link_cache`` every page is read and parsed when it is requested, as a live crawl would do it.
+    Queries that the archive does not hold are sent to ``providers``. Pages that meet the ``goal`` are
     relevant. An archive of many hosts needs ``scope`` `Scope.ANY`.
     With ``shortcuts``, what pages show of their software is offered as in a live crawl; then every page is
-    read when it is asked for.
+    read when it is requested.
 
     Where the archive is a history, the site is shown as it was at the time ``as_of``, or at the time that
-    `respond` is told; without either, as it was last. A URL whose first capture is later answers with that
-    one: when it began to exist nobody knows, and who finds a link to it may follow it.
+    `respond` gets; without either, as it was last. A URL whose first capture is later answers with that one:
+    it is not known when it began to exist, and a crawler that finds a link to it may follow it.
 
-    There is one truth per site, by our own rule for traps, the widest: whatever it counts, a crawler may ask
-    for. `under` shows the site to a strategy with a narrower rule; what that one misses counts against it.
+    There is one truth per site, by our own rule for traps, the widest: whatever it counts, a crawler may
+    request. `under` shows the site to a strategy with a narrower rule; what that one misses counts against
+    it.
     """
 
     def __init__(  # noqa: PLR0913 - each by name
@@ -84,7 +85,7 @@ class ReplaySite:
         types: TargetTypes | None = None,
         as_of: float | None = None,
         use_link_cache: bool = True,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
         providers: Iterable[LocalProvider] = (),
         goal: Predicate | None = None,
         scope: Scope = Scope.DOMAIN,
@@ -133,7 +134,7 @@ class ReplaySite:
         ListAddresses(self.start_urls).explore(self._read_list)
 
     def under(self, traps: TrapRule, *, shortcuts: bool = True) -> ReplaySite:
-        """Return the site as it is for who keeps to this rule for traps; the truth stays the same.
+        """Return the site as it is for a strategy with this rule for traps; the truth stays the same.
 
         Without ``shortcuts`` pages offer none, unless nothing else is to be followed.
         """
@@ -170,7 +171,7 @@ class ReplaySite:
         return self._types.name
 
     def span(self) -> tuple[float, float] | None:
-        """Return when the first and the last capture of the archive was made; None where nobody knows."""
+        """Return when the first and the last capture of the archive was made; None where it is not known."""
         return self._archive.span()
 
     def respond(
@@ -179,7 +180,8 @@ class ReplaySite:
         """Answer a request as the site would have; what the rules forbid is refused, as it is live.
 
         ``now`` is for a history: the answer is that of this time. ``observed`` is kept by a run, and by it
-        alone: the moment of what it was last told of each URL. If that still holds, it is told so.
+        alone: the moment of the last capture that it got of each URL. If that still holds, it gets
+        `Unchanged`.
         """
         moment = self._as_of if now is None else now
         entry = self._archive.entry(request.url) if moment is None else self._entry(request.url, moment)
@@ -217,16 +219,16 @@ class ReplaySite:
             return _redirect(entry, size)
         if kind is Kind.OTHER:
             return Other(entry.status, size, essence(entry.media_type))
-        return Failure(entry.status, 0, f"status {entry.status}" if entry.status else "no answer")
+        return Failure(entry.status, 0, f"status {entry.status}" if entry.status else "no response")
 
     def kind(self, entry: Entry) -> Kind:
-        """Tell what an archived URL is, under the definition of targets in force."""
+        """Return the kind of an archived URL, under the definition of targets in force."""
         if entry.url in self._lists or self._is_read_by_content(entry):
             return Kind.PAGE
         return kind_of(entry, self._types)
 
     def _is_read_by_content(self, entry: Entry) -> bool:
-        """Tell whether this is a sitemap or a feed that nobody wants as a target; a label goes before."""
+        """Tell whether this is a sitemap or a feed that is not wanted as a target; a label decides first."""
         return (
             is_xml(entry.media_type)
             and entry.url not in self._lists
@@ -236,7 +238,7 @@ class ReplaySite:
         )
 
     def _read_list(self, url: str) -> Outcome:
-        """Read a list address that is not HTML and keep what it lists; returns what a crawl would observe."""
+        """Read a list address that is not HTML and keep what it lists; return what a crawl would observe."""
         entry = self._entry(url, self._as_of)
         if entry is None:
             return Failure(_NOT_FOUND, 0, "not in the archive")
@@ -294,7 +296,7 @@ class ReplaySite:
         return self._links_of_list(entry, moment) or NO_LINKS
 
     def page_text(self, url: str) -> str:
-        """Return what a reader sees of a page; nothing where there is no such page or it cannot be read."""
+        """Return what a reader sees of a page; empty where there is no such page or it cannot be read."""
         entry = self._entry(url, self._as_of)
         if entry is None:
             return ""
@@ -322,7 +324,7 @@ class ReplaySite:
         return replace(page, relevant=self._relevant[key])
 
     def relevant_pages(self) -> list[int]:
-        """Return the numbers of the pages that meet the goal; none without one."""
+        """Return the numbers of the pages that meet the goal; empty without one."""
         if self._goal is None:
             return []
         found = []
@@ -415,7 +417,7 @@ class _CachedLinks:
 
     __slots__ = ("_cache", "_numbers", "urls")
 
-    title = ""  # nobody who reads an archive asks for what names a link to people
+    title = ""  # a replay never needs what names a link to people
 
     def __init__(self, cache: LinkCache, urls: list[str], numbers: npt.NDArray[np.int32]) -> None:
         self.urls = urls
@@ -430,7 +432,7 @@ class _CachedLinks:
 
 
 def _is_observed(entry: Entry, kind: Kind, observed: dict[str, float]) -> bool:
-    """Tell whether a run was told this capture last; else note that it will be now."""
+    """Tell whether this capture is the last that a run got; else note that it is now."""
     if kind is Kind.REDIRECT or kind is Kind.BROKEN:
         # Servers say "not modified" of what they would give, and of nothing else.
         observed.pop(entry.url, None)
@@ -451,7 +453,7 @@ def _redirect(entry: Entry, size_bytes: int) -> Outcome:
 def _start_url(archive: Archive, wanted: str) -> str:
     url = normalise(wanted)
     if url is None:
-        raise UsageError(f"not a web address: {wanted!r}")
+        raise UsageError(f"not a URL: {wanted!r}")
     if archive.entry(url) is None:
         made_from = archive.meta.start_url
         raise UsageError(

@@ -5,20 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
-from coati.model import Method, Refused, is_wanted
+from coati.model import Method, Outcome, Refused, Request, Settlement, is_wanted
 from coati.runs.durable import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from coati.model import Outcome, Request, Settlement
 
 
 class Step(NamedTuple):
-    """One request: what was asked, why, what came, and what it brought in the end."""
+    """One request: its URL, why it was chosen, its outcome, and its reward in the end."""
 
     step: int
     method: str

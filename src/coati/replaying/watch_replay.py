@@ -79,7 +79,7 @@ class WatchTruth:
                 there: Collection[int] = ()
                 if isinstance(outcome, Page):
                     shown = with_out_links(outcome) if outcome.out_links is None else outcome
-                    found.meet(shown.links, shown.out_links or ())
+                    found.add(shown.links, shown.out_links or ())
                     there = found.counting(site_of[page], shown.out_links or ())
                     found.find(there, cycle)
                 self._times[page].append(moment)
@@ -153,7 +153,7 @@ class WatchStudy:
         options = ReplayOptions(history=True, out_links=True, clock=clock)
         made = replay(self.site, strategy, Budget(), progress=progress, options=options)
         first = self.truth.first_cycle
-        # What a page shows that only a first look saw is known; what nobody could see is none of ours.
+        # What a page shows that only a first look saw is known; what no visit could see does not count.
         found = {key: cycle for key, cycle in strategy.found().items() if cycle > 0 and key in first}
         moments = np.array(self.moments)
         ages = (moments[list(found.values())] - moments[[first[key] for key in found]]) / _HOUR

@@ -1,4 +1,4 @@
-"""A web of many hosts as a driver meets it: what the generated ones offer (`coati.testing.host_web`)."""
+"""A web of many hosts as a driver sees it: what the generated ones offer (`coati.testing.host_web`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A strategy that does what another does: for those that look on, and note or time something."""
+"""A strategy that does what another does: for those that watch it, and note or time something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WrappedStrategy:
-    """Hands everything on to a strategy (`coati.strategies.strategy.Strategy`)."""
+    """Passes everything on to a strategy (`coati.strategies.strategy.Strategy`)."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy

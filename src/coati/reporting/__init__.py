@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "Verdict", "explain_url", "write_report"]
 
-# Imported when they are asked for: tables in notebooks need only the HTML.
+# Imported on first use: tables in notebooks need only the HTML.
 _PLACES = {
-    "explain_url": "coati.reporting.explaining",
-    "Explanation": "coati.reporting.explanation",
-    "Verdict": "coati.reporting.explanation",
-    "write_report": "coati.reporting.report_file",
+    "coati.reporting.explaining": ["explain_url"],
+    "coati.reporting.explanation": ["Explanation", "Verdict"],
+    "coati.reporting.report_file": ["write_report"],
 }
 
 __getattr__ = names_from(__name__, _PLACES)

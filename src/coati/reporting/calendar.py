@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
 
 from coati.reporting.safe_html import Html, element
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CELL, _GAP = 13, 3
 _STEP = _CELL + _GAP
@@ -56,10 +53,10 @@ def hour_calendar(counts: Mapping[tuple[int, int], int]) -> Html:
     return _drawing("Changes by hour of the week", _HOURS, parts)
 
 
-def shade(count: int, most: int) -> int:
+def shade_level(count: int, most: int) -> int:
     """Return how dark a cell is: 0 for nothing, then quarters of the most.
 
-    >>> [shade(count, 8) for count in (0, 1, 2, 3, 8)]
+    >>> [shade_level(count, 8) for count in (0, 1, 2, 3, 8)]
     [0, 1, 1, 2, 4]
     """
     return 0 if not count else max(1, -(-_SHADES * count // most))
@@ -69,7 +66,7 @@ def _cell(column: int, row: int, count: int, most: int, name: str) -> Html:
     return element(
         "rect",
         element("title", f"{name}: {format_count(count)}"),
-        class_=f"shade{shade(count, most)}",
+        class_=f"shade{shade_level(count, most)}",
         x=_LEFT + column * _STEP,
         y=_TOP + row * _STEP,
         width=_CELL,

@@ -12,7 +12,7 @@ def error_words(status: int, reason: str) -> str:
     ('404: Not Found', 'no response in time')
     """
     if not status:
-        return reason or "no answer"
+        return reason or "no response"
     try:
         phrase = HTTPStatus(status).phrase
     except ValueError:

@@ -10,7 +10,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Connection, Row
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from coati.errors import UsageError
 from coati.model import OutcomeKind
@@ -19,24 +19,22 @@ from coati.reporting.explanation import (
     FoundLink,
     GroupStanding,
     SavedFile,
-    ScoreReason,
     SkippedUrl,
     UrlRequest,
     Verdict,
 )
-from coati.reporting.found_repositories import SiteVerdict, verdict_on
+from coati.reporting.found_repositories import verdict_on
 from coati.reporting.nearest_urls import nearest_known
-from coati.reporting.restored_strategy import NotBuilt, explained_by_strategy, settings_of
+from coati.reporting.restored_strategy import NotExplained, explained_by_strategy, settings_of
 from coati.reporting.skip_meanings import meaning_of
-from coati.reporting.watched_pages import WatchedPage, is_watch_run, watched_page
+from coati.reporting.watched_pages import is_watch_run, watched_page
 from coati.runs.found_by import way_of
 from coati.runs.reader import RunReader
+from coati.settings.run_settings import RunSettings
+from coati.strategies.scent.link_groups import SWEPT_LINKS
 from coati.units import format_count
 from coati.web.queries import parse_query
 from coati.web.urls import is_query, normalise, resolve, site_of
-
-if TYPE_CHECKING:
-    from coati.settings.run_settings import RunSettings
 
 # Requests, redirects and copies beyond these are of no help to anybody.
 _MAX_ASKED = 20
@@ -52,7 +50,9 @@ SELECT * FROM (SELECT requests.*, pages.links, pages.new_links,
 FROM requests LEFT JOIN pages ON pages.request = requests.id
 WHERE requests.url = ? ORDER BY chosen_event DESC LIMIT ?) ORDER BY chosen_event
 """
-_CHOSEN = "SELECT id, url, chosen_event, redirected_from FROM requests WHERE id = ?"
+_REQUEST_COLUMNS = tuple(name for name in UrlRequest.__slots__ if name not in {"request", "group", "cause"})
+_CHOSEN = "SELECT id, url, chosen_event, redirected_from, arm FROM requests WHERE id = ?"
+_LABEL = "SELECT label FROM groups WHERE arm = ?"
 # The request for the same URL before this one, if it met an outage.
 _DEFERRED = """
 SELECT id FROM (SELECT id, kind FROM requests WHERE url = ? AND chosen_event < ?
@@ -91,6 +91,7 @@ SELECT count(*) AS followed, coalesce(sum(requests.new_target), 0) AS were_targe
 FROM requests JOIN links ON links.id = requests.link
 WHERE links.tag_path IN alike AND requests.method = 'GET' AND requests.kind IS NOT 'deferred'
 """
+_STANDING = ("followed", "were_targets", "led_to", "failures")
 _LOCATION = "SELECT location FROM requests WHERE url = ? AND location IS NOT NULL LIMIT 1"
 
 _VERDICTS = {
@@ -110,7 +111,7 @@ def explain_url(folder: Path, url: str) -> Explanation:
     """Say what a run knows of a URL, and what decided about it.
 
     A URL without a host is taken as one of the site, or as the name of a file that the run collected. Raises
-    `coati.errors.UsageError` if it is none.
+    `coati.errors.UsageError` if it is neither.
     """
     with RunReader(folder) as run:
         run.connection.execute("BEGIN")
@@ -121,24 +122,14 @@ def explain_url(folder: Path, url: str) -> Explanation:
             if of_file is not None:
                 whole = of_file
                 explanation = _explain(run, whole)
-            explanation = replace(
-                explanation,
-                site=_site_verdict(run.connection, whole),
-                watched=_watched(run, whole),
-            )
+            site = None if is_query(whole) else verdict_on(run.connection, site_of(whole))
+            watched = watched_page(run.connection, whole) if is_watch_run(run.settings) else None
+            explanation = replace(explanation, site=site, watched=watched)
         finally:
             run.connection.execute("ROLLBACK")
     if explanation.verdict is Verdict.UNKNOWN and explanation.site is None and not _looks_like_one(url):
         raise _no_url(url)
     return explanation
-
-
-def _site_verdict(connection: Connection, url: str) -> SiteVerdict | None:
-    return None if is_query(url) else verdict_on(connection, site_of(url))
-
-
-def _watched(run: RunReader, url: str) -> WatchedPage | None:
-    return watched_page(run.connection, url) if is_watch_run(run.settings) else None
 
 
 def _absolute(connection: Connection, url: str) -> str:
@@ -187,22 +178,21 @@ def _weighed(
     run: RunReader,
     settings: RunSettings | None,
     found: FoundLink,
-    before_event: int | None = None,
-    link_url: str | None = None,
+    chosen: _Choice | None = None,
 ) -> Explanation:
-    """Add what the strategy says of the score, or why it cannot be asked.
-
-    ``link_url`` is the URL that was chosen, where it led to the one that is explained.
-    """
+    """Add what the strategy says of the score, or why it cannot; ``chosen`` where the URL was requested."""
     if settings is None:
         return explanation
-    told = explained_by_strategy(run, settings, link_url or explanation.url, found, before_event)
-    if isinstance(told, NotBuilt):
-        return replace(explanation, missing=f"what the strategy says of its score: {told.reason}")
-    if told is None:
+    url, before_event = (explanation.url, None) if chosen is None else (chosen.url, chosen.event)
+    explained = explained_by_strategy(run, settings, url, found, before_event)
+    if isinstance(explained, NotExplained):
+        return replace(explanation, missing=f"what the strategy says of its score: {explained.reason}")
+    if explained is None:
         return explanation
-    reasons = tuple(ScoreReason(*reason) for reason in told.reasons)
-    return replace(explanation, score=told.score, reasons=reasons)
+    decided = chosen is None or not _is_sweep(run.connection, chosen.arm)
+    return replace(
+        explanation, score=explained.score, score_decided=decided, reasons=tuple(explained.reasons)
+    )
 
 
 def _explain(run: RunReader, url: str) -> Explanation:
@@ -218,11 +208,10 @@ def _explain(run: RunReader, url: str) -> Explanation:
         explanation = _explain_requested(connection, url, requests, found, strategy)
         if settings is None or found is None or found.is_start:
             return explanation
-        if settings.words:
+        if settings.topic:
             # A search judges a page by its words, which it did not know before the request.
             return _weighed(explanation, run, settings, found)
-        link_url, chosen_event = _deciding_choice(connection, requests[-1].request)
-        return _weighed(explanation, run, settings, found, chosen_event, link_url)
+        return _weighed(explanation, run, settings, found, _deciding_choice(connection, requests[-1].request))
     if skipped is not None:
         because = f"It was found and skipped: {skipped.reason}."
         return Explanation(url, Verdict.SKIPPED, because, found, skipped=skipped, strategy=strategy)
@@ -236,17 +225,8 @@ def _explain(run: RunReader, url: str) -> Explanation:
         if refusal is None
         else f", and its rules forbid it: {refusal.value}."
     )
-    return Explanation(
-        url,
-        Verdict.UNKNOWN,
-        because,
-        None,
-        (),
-        None,
-        skipped,
-        nearest=nearest_known(connection, url),
-        strategy=strategy,
-    )
+    nearest = nearest_known(connection, url)
+    return Explanation(url, Verdict.UNKNOWN, because, skipped=skipped, nearest=nearest, strategy=strategy)
 
 
 def _start(url: str, settings: RunSettings) -> FoundLink | None:
@@ -258,8 +238,16 @@ def _start(url: str, settings: RunSettings) -> FoundLink | None:
     return None
 
 
-def _deciding_choice(connection: Connection, request: int) -> tuple[str, int]:
-    """Return the URL and the event of the choice that led to a request.
+class _Choice(NamedTuple):
+    """A choice of the strategy: the URL, its event in the log, and its group."""
+
+    url: str
+    event: int
+    arm: int | None
+
+
+def _deciding_choice(connection: Connection, request: int) -> _Choice:
+    """Return the choice that led to a request.
 
     A redirect is followed, and a URL that met an outage requested again, because of an earlier choice.
     """
@@ -272,7 +260,13 @@ def _deciding_choice(connection: Connection, request: int) -> tuple[str, int]:
         if earlier is None:
             break
         row = connection.execute(_CHOSEN, (earlier,)).fetchone()
-    return row["url"], row["chosen_event"]
+    return _Choice(row["url"], row["chosen_event"], row["arm"])
+
+
+def _is_sweep(connection: Connection, arm: int | None) -> bool:
+    """Tell whether a group is what scent's sweep chose."""
+    row = connection.execute(_LABEL, (arm,)).fetchone()
+    return row is not None and row["label"] == SWEPT_LINKS
 
 
 def _explain_waiting(run: RunReader, url: str, found: FoundLink, settings: RunSettings | None) -> Explanation:
@@ -282,12 +276,16 @@ def _explain_waiting(run: RunReader, url: str, found: FoundLink, settings: RunSe
     waiting = Explanation(
         url,
         Verdict.WAITING,
-        f"It is known but was not requested: {strategy or 'the strategy'} expected more from other links.",
+        "It is known but was not requested: its turn had not come.",
         found,
         siblings=_siblings(run.connection, found.tag_path),
         strategy=strategy,
     )
-    return _weighed(waiting, run, settings, found)
+    weighed = _weighed(waiting, run, settings, found)
+    if weighed.score is None:
+        return weighed
+    because = f"It is known but was not requested: {strategy} expected more from other links."
+    return replace(weighed, because=because)
 
 
 def _explain_requested(
@@ -295,8 +293,8 @@ def _explain_requested(
 ) -> Explanation:
     # A HEAD only announces; the last request that is more than that says what became of the URL.
     # One that was not modified is what it was before.
-    told = [each for each in requests if each.method == "GET"] or list(requests)
-    last = next((each for each in reversed(told) if each.kind != OutcomeKind.UNCHANGED), told[-1])
+    fetches = [each for each in requests if each.method == "GET"] or list(requests)
+    last = next((each for each in reversed(fetches) if each.kind != OutcomeKind.UNCHANGED), fetches[-1])
     verdict = Verdict.IN_FLIGHT if last.kind is None else _VERDICTS[last.kind]
     skipped = None
     if verdict is Verdict.REFUSED:
@@ -340,22 +338,9 @@ def _requests(connection: Connection, url: str) -> tuple[UrlRequest, ...]:
     return tuple(
         UrlRequest(
             request=row["id"],
-            method=row["method"],
-            chosen_at=row["chosen_at"],
-            arm=row["arm"],
-            score=row["score"],
             group=None if row["arm"] is None else _group(connection, row["arm"]),
-            kind=row["kind"],
-            status=row["status"],
-            media_type=row["media_type"],
-            size_bytes=row["size_bytes"],
-            location=row["location"],
-            reason=row["reason"],
-            reward=row["reward"],
-            requests_before=row["requests_before"],
-            links=row["links"],
-            new_links=row["new_links"],
             cause=_cause(connection, row),
+            **{name: row[name] for name in _REQUEST_COLUMNS},
         )
         for row in connection.execute(_ASKED, (url, _MAX_ASKED)).fetchall()
     )
@@ -368,6 +353,8 @@ def _cause(connection: Connection, row: Row) -> str | None:
         return f"the redirect from {before['url']}, which is followed at once"
     if connection.execute(_DEFERRED, (row["url"], row["chosen_event"])).fetchone() is not None:
         return "an earlier choice: it could not be reached then, so it is requested again"
+    if _is_sweep(connection, row["arm"]):
+        return f"the sweep: {SWEPT_LINKS.removesuffix(' (sweep)')}; not the score"
     return None
 
 
@@ -402,21 +389,14 @@ def _saved(connection: Connection, url: str) -> SavedFile | None:
         row["size_bytes"],
         row["media_type"],
         row["fetched_at"],
-        tuple(json.loads(row["redirects"])),
-        tuple(copy["url"] for copy in copies),
+        redirects=tuple(json.loads(row["redirects"])),
+        same_as=tuple(copy["url"] for copy in copies),
     )
 
 
 def _group(connection: Connection, arm: int) -> GroupStanding:
     row = connection.execute(_GROUP, (arm,)).fetchone()
-    return GroupStanding(
-        row["label"],
-        row["followed"],
-        row["were_targets"],
-        row["led_to"],
-        row["failures"],
-        rewarded=row["rewarded"],
-    )
+    return GroupStanding(name=row["label"], **{name: row[name] for name in (*_STANDING, "rewarded")})
 
 
 def _siblings(connection: Connection, tag_path: str | None) -> GroupStanding | None:
@@ -424,9 +404,7 @@ def _siblings(connection: Connection, tag_path: str | None) -> GroupStanding | N
         return None
     row = connection.execute(_SIBLINGS, (tag_path,)).fetchone()
     waiting = max(0, row["links"] - row["followed"])
-    return GroupStanding(
-        tag_path, row["followed"], row["were_targets"], row["led_to"], row["failures"], waiting
-    )
+    return GroupStanding(tag_path, waiting=waiting, **{name: row[name] for name in _STANDING})
 
 
 def _leads_to(connection: Connection, url: str) -> tuple[str, ...]:
@@ -435,7 +413,7 @@ def _leads_to(connection: Connection, url: str) -> tuple[str, ...]:
     at = url
     while len(hops) < _MAX_HOPS:
         row = connection.execute(_LOCATION, (at,)).fetchone()
-        if row is None or row["location"] in hops:
+        if row is None or row["location"] in {url, *hops}:
             break
         at = row["location"]
         hops.append(at)

@@ -10,6 +10,7 @@ from coati.reporting.explanation_lines import explanation_lines
 from coati.reporting.found_repositories import SiteVerdict
 from coati.reporting.safe_html import element, joined, shortened
 from coati.reporting.watched_pages import WatchedPage
+from coati.strategies.strategy import ScoreReason
 
 # Longer texts of pages are cut.
 _MAX_CHARS = 500
@@ -111,21 +112,13 @@ class SkippedUrl:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreReason:
-    """One reason of the strategy: its words, and how much lower the score would be without it."""
-
-    words: str
-    contribution: float
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything that a run knows of a URL.
 
-    ``score`` is the one that decides, and ``reasons`` are the strategy's, the strongest first: as they stood
-    when the URL was chosen, or as they stand now if it waits. ``missing`` says what could not be found out,
-    and why. ``site`` is what a search for repositories decided about the URL's site, ``watched`` how a watch
-    visits the page.
+    ``score`` is the one that decides, unless ``score_decided`` is false. ``reasons`` are the strategy's, the
+    strongest first: as they stood when the URL was chosen, or as they stand now if it waits. ``missing``
+    says what could not be found out, and why. ``site`` is what a search for repositories decided about the
+    URL's site, ``watched`` how a watch visits the page.
     """
 
     url: str
@@ -138,6 +131,7 @@ class Explanation:
     siblings: GroupStanding | None = None
     strategy: str = ""
     score: float | None = None
+    score_decided: bool | None = None
     reasons: tuple[ScoreReason, ...] = ()
     leads_to: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coati.runs.found_by import LINKS
+from coati.strategies.scent.link_groups import SWEPT_LINKS
 from coati.times import format_moment
 from coati.units import format_bytes, format_count, format_seconds
 
@@ -18,30 +19,34 @@ if TYPE_CHECKING:
 _VISITS_SHOWN = 3
 
 
-def explanation_lines(told: Explanation) -> Iterator[tuple[str, str]]:
+def explanation_lines(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Say what is known of a URL, in lines: what it is about, or nothing if it goes on, and the words."""
-    if told.site is not None:
-        yield from _site(told.site)
-    yield from _found(told)
-    if told.skipped is not None and told.skipped.meaning:
-        yield "rule", f"{told.skipped.reason}: {told.skipped.meaning}"
-        if told.found is None and told.skipped.found_on:
-            yield "found on", told.skipped.found_on
-    if told.watched is not None:
-        yield from _watched(told.watched)
+    if explanation.site is not None:
+        yield from _site(explanation.site)
+    yield from _found(explanation)
+    if explanation.skipped is not None and explanation.skipped.meaning:
+        yield "rule", f"{explanation.skipped.reason}: {explanation.skipped.meaning}"
+        if explanation.found is None and explanation.skipped.found_on:
+            yield "found on", explanation.skipped.found_on
+    if explanation.watched is not None:
+        yield from _watched(explanation.watched)
     # Of a watched page the visits are summed up, and the latest ones shown.
-    for request in told.requests if told.watched is None else told.requests[-_VISITS_SHOWN:]:
-        yield from _request(request, told)
-    if told.leads_to:
-        yield "leads to", " -> ".join(told.leads_to)
-    yield from _file(told)
-    if told.siblings is not None:
-        waiting = f"; {format_count(told.siblings.waiting)} waiting" if told.siblings.waiting else ""
-        yield "same place", f"{_standing(told.siblings)}{waiting}"
-    yield from _reasons(told)
-    if told.missing:
-        yield "missing", told.missing
-    for place, near in enumerate(told.nearest):
+    for request in (
+        explanation.requests if explanation.watched is None else explanation.requests[-_VISITS_SHOWN:]
+    ):
+        yield from _request(request, explanation)
+    if explanation.leads_to:
+        yield "leads to", " -> ".join(explanation.leads_to)
+    yield from _file(explanation)
+    if explanation.siblings is not None:
+        waiting = (
+            f"; {format_count(explanation.siblings.waiting)} waiting" if explanation.siblings.waiting else ""
+        )
+        yield "same place", f"{_standing(explanation.siblings)}{waiting}"
+    yield from _reasons(explanation)
+    if explanation.missing:
+        yield "missing", explanation.missing
+    for place, near in enumerate(explanation.nearest):
         yield "" if place else "nearest", near
 
 
@@ -58,19 +63,22 @@ def site_line(site: SiteVerdict) -> str:
     return f"{site.site} is {site.state}: {site.because}"
 
 
-def _reasons(told: Explanation) -> Iterator[tuple[str, str]]:
+def _reasons(explanation: Explanation) -> Iterator[tuple[str, str]]:
     """Show the reasons with what each adds to the score; the words say what the strategy had seen."""
-    name = "score then" if told.requests else "score now"
-    if told.score is not None:
-        yield name, f"{told.score:.3f} in total. How much lower it would be without each reason:"
+    name = "score then" if explanation.requests else "score now"
+    if explanation.score is not None:
+        total = (
+            f"{explanation.score:.3f}{', which did not decide' if explanation.score_decided is False else ''}"
+        )
+        yield name, f"{total}. Change of the score by each reason:"
         name = ""
-    for reason in told.reasons:
+    for reason in explanation.reasons:
         yield name, f"{reason.contribution:+.3f} {reason.words}"
         name = ""
 
 
-def _found(told: Explanation) -> Iterator[tuple[str, str]]:
-    found = told.found
+def _found(explanation: Explanation) -> Iterator[tuple[str, str]]:
+    found = explanation.found
     if found is None:
         return
     if found.redirected_from:
@@ -100,11 +108,11 @@ def _watched(page: WatchedPage) -> Iterator[tuple[str, str]]:
         yield "gone", "not visited any more: it was missing too often"
 
 
-def _request(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]]:
-    is_visit = told.watched is not None
+def _request(request: UrlRequest, explanation: Explanation) -> Iterator[tuple[str, str]]:
+    is_visit = explanation.watched is not None
     before = format_count(request.requests_before, "request")
     yield "chosen", f"{format_moment(request.chosen_at)}, after {before} ({request.method})"
-    yield from _chosen_by(request, told)
+    yield from _chosen_by(request, explanation)
     if request.kind is not None and request.kind != "refused":
         what = [
             f"status {request.status}" if request.status else "",
@@ -117,7 +125,7 @@ def _request(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]
         yield "response", ", ".join(dict.fromkeys(part for part in what if part))
     if request.links is not None:
         yield "links", f"{format_count(request.links)}, {format_count(request.new_links or 0)} of them new"
-    if request.reward is not None and told.site is None:
+    if request.reward is not None and explanation.site is None:
         yield "led to", format_count(round(request.reward), "new link" if is_visit else "target")
     elif request.reward is not None and request.arm is None:
         yield "led to", format_count(round(request.reward), "new data file")
@@ -125,12 +133,14 @@ def _request(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]
         yield "looks like", "a repository's page" if request.reward > 0 else "no page of a repository"
 
 
-def _chosen_by(request: UrlRequest, told: Explanation) -> Iterator[tuple[str, str]]:
+def _chosen_by(request: UrlRequest, explanation: Explanation) -> Iterator[tuple[str, str]]:
     if request.cause is not None:
         yield "by", request.cause
-    elif request.group is not None and told.watched is not None:
+        if request.group is not None and request.group.name == SWEPT_LINKS:
+            yield "", _standing(request.group)
+    elif request.group is not None and explanation.watched is not None:
         yield "by", f"{request.group.name}{_score(request)}"
-    elif request.group is not None and told.site is not None:
+    elif request.group is not None and explanation.site is not None:
         yield "by", f"{request.group.name}{_score(request)}"
         yield "", _standing_of_action(request.group)
     elif request.group is not None:
@@ -161,8 +171,8 @@ def _standing(group: GroupStanding) -> str:
     )
 
 
-def _file(told: Explanation) -> Iterator[tuple[str, str]]:
-    file = told.file
+def _file(explanation: Explanation) -> Iterator[tuple[str, str]]:
+    file = explanation.file
     if file is None:
         return
     form = f"{file.media_type or 'no type'}, {format_bytes(file.size_bytes)}"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.times import format_moment, from_iso
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 _RESTING = """
 SELECT host, rests_until, ended_at FROM hosts, (SELECT max(ended_at) AS ended_at FROM sessions)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote
 
 from coati.reporting.page import page_around
 from coati.reporting.safe_html import Html, element, shortened, web_link
-from coati.reporting.tables import Cell, Column, counted, table
+from coati.reporting.tables import Column, TableCell, counted, table
 from coati.runs.durable import write_whole
-from coati.stop_reasons import words_for
+from coati.stop_reasons import text_for
 from coati.units import format_bytes, format_count, format_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 class SiteRow(Protocol):
@@ -66,7 +64,7 @@ def sites_page(sites: Sequence[SiteRow], stop_reason: str, all_files: str = "fil
 def _brief(sites: Sequence[SiteRow], stop_reason: str, all_files: str) -> Html:
     requests = sum(site.requests for site in sites)
     rich = sum(site.targets > 0 for site in sites)
-    ended = f" {words_for(stop_reason).sentence}" if stop_reason else ""
+    ended = f" {text_for(stop_reason).sentence}" if stop_reason else ""
     longest = max((site.seconds for site in sites), default=0.0)
     return element(
         "p",
@@ -88,15 +86,15 @@ def _ranking(sites: Sequence[SiteRow]) -> Html:
     )
 
 
-def _row(site: SiteRow) -> Sequence[Cell | Html | str]:
+def _row(site: SiteRow) -> Sequence[TableCell | Html | str]:
     per_hundred = 100 * site.targets / site.requests if site.requests else 0.0
     href = quote(f"{site.folder}/report.html")
     name = element("span", element("a", shortened(site.site), href=href), " ", web_link(site.start_url, "↗"))
     return (
-        Cell(name, site.site),
+        TableCell(name, site.site),
         counted(site.targets),
-        Cell(format_bytes(site.target_bytes), site.target_bytes),
+        TableCell(format_bytes(site.target_bytes), site.target_bytes),
         counted(site.requests),
-        Cell(f"{per_hundred:.0f}", per_hundred),
+        TableCell(f"{per_hundred:.0f}", per_hundred),
         site.stop_reason or "not ended",
     )

@@ -42,7 +42,7 @@ _CONTENTS = (
 
 
 def report_page(run: RunReader, pull: str = "", *, apart: bool = False) -> str:
-    """Build the page; all of it is read at one moment of a run that may be going on.
+    """Build the page; all of it is read at one moment of a run that may still be running.
 
     ``apart``: the page is not in the run's folder, to which its links lead. ``pull`` is the command that
     makes that folder, where there is none yet.
@@ -55,7 +55,7 @@ def report_page(run: RunReader, pull: str = "", *, apart: bool = False) -> str:
         sections = (
             *repositories(connection),
             *((watching(connection, run.layout.folder, facts),) if facts.watches else ()),
-            *(() if facts.words else (_found(connection, facts),)),
+            *(() if facts.is_search else (_found(connection, facts),)),
             *(() if taken_off is None else (taken_off,)),
             search_curve(connection, facts) if has_repositories(connection) else how_found(connection, facts),
             problems(connection),
@@ -63,18 +63,18 @@ def report_page(run: RunReader, pull: str = "", *, apart: bool = False) -> str:
             provenance(facts),
             settings(facts),
             # What the actions of a search found stands with its repositories, and what hosts gave with pages.
-            *(() if facts.words or facts.seeks_pages else (groups(connection),)),
+            *(() if facts.is_search or facts.seeks_pages else (groups(connection),)),
         )
     finally:
         connection.execute("ROLLBACK")
     title = (
-        f"Repositories on {shortened(facts.words, 80)}"
-        if facts.words
-        else f"{facts.noun.capitalize()}s from {shortened(facts.site, 80) or 'a run'}"
+        f"Repositories on {shortened(facts.topic, 80)}"
+        if facts.is_search
+        else f"{facts.target_noun.capitalize()}s from {shortened(facts.site, 80) or 'a run'}"
     )
     seen = format_moment(facts.last_sign)
     footer = f"Written by Coati {__version__}{f' from the log as of {seen}' if seen else ''}."
-    contents = _contents(sections, facts.noun)
+    contents = _contents(sections, facts.target_noun)
     where = (_from_folder(pull),) if pull or apart else ()
     return _page(title, headline(facts), *where, contents, element("main", *sections), footer=footer)
 

@@ -10,7 +10,7 @@ function made(tag, properties = {}, ...parts) {
   return node;
 }
 
-// Lets a long address or name go on in the next line after one of its parts, not within a word.
+// Lets a long address or name continue in the next line after one of its parts, not within a word.
 function breakable(text) {
   return text.split(/(?<=[/_.?&=-])(?=[^/_.?&=-])/).flatMap((part, n) => (n ? [made("wbr"), part] : [part]));
 }
@@ -65,10 +65,10 @@ function listFiles(table, { site, types, pages, files }) {
   type.setAttribute("aria-label", "Type");
   const sort = made("select", {}, ...orders.map(([value, name]) => made("option", { value }, name)));
   sort.setAttribute("aria-label", "Order");
-  const told = made("p", { className: "note" });
-  told.setAttribute("role", "status");
+  const status = made("p", { className: "note" });
+  status.setAttribute("role", "status");
   const more = made("button", { type: "button", className: "more" });
-  table.parentElement.before(made("div", { className: "controls" }, find, type, sort), told);
+  table.parentElement.before(made("div", { className: "controls" }, find, type, sort), status);
   table.parentElement.after(more);
 
   const whole = (address) => (address.startsWith("/") ? site + address : address);
@@ -131,7 +131,7 @@ function listFiles(table, { site, types, pages, files }) {
     body.replaceChildren();
     show();
     const bytes = chosen.reduce((sum, file) => sum + file[SIZE], 0);
-    told.textContent = `${chosen.length.toLocaleString("en")} of ${files.length.toLocaleString("en")} files, ${size(bytes)}`;
+    status.textContent = `${chosen.length.toLocaleString("en")} of ${files.length.toLocaleString("en")} files, ${size(bytes)}`;
   };
   find.addEventListener("input", refresh);
   type.addEventListener("change", refresh);
@@ -147,9 +147,9 @@ function listFiles(table, { site, types, pages, files }) {
     refresh();
   });
   // report.html?find=rents&type=CSV can be passed on as a link.
-  const asked = new URLSearchParams(location.search);
-  find.value = asked.get("find") ?? "";
-  type.value = types.includes(asked.get("type")) ? asked.get("type") : "";
+  const query = new URLSearchParams(location.search);
+  find.value = query.get("find") ?? "";
+  type.value = types.includes(query.get("type")) ? query.get("type") : "";
   refresh();
 }
 

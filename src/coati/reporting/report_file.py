@@ -15,9 +15,9 @@ from coati.runs.reader import RunReader
 def write_report(folder: Path, out: Path | None = None) -> Path:
     """Write the report of a run in place of an older one, and return its path.
 
-    ``out`` is another file than ``report.html`` of the run, whose folder is not written then. The run may be
-    going on meanwhile. Raises `coati.runs.RunError` if there is no run, or no room,
-    and `coati.errors.UsageError` if the folder of ``out`` does not exist.
+    ``out`` is another file than ``report.html`` of the run, whose folder is not written then. The run may
+    still be running. Raises `coati.runs.RunError` if there is no run, or no room, and
+    `coati.errors.UsageError` if the folder of ``out`` does not exist.
     """
     with RunReader(folder) as run:
         if out is None:

@@ -17,7 +17,7 @@ from coati.runs.errors import RunError
 from coati.runs.layout import Layout
 from coati.runs.reader import RunReader, SessionRow
 from coati.runs.totals import Totals
-from coati.stop_reasons import STOPPED_AT_START, StopWords
+from coati.stop_reasons import STOPPED_AT_START, StopText
 from coati.times import from_iso
 from coati.web.urls import host_of
 
@@ -32,7 +32,7 @@ SELECT (SELECT count(*) FROM links)
      + (SELECT count(DISTINCT url) FROM requests
         WHERE link IS NULL AND url NOT IN (SELECT url FROM links))
 """
-_ASKED = "SELECT count(DISTINCT url) FROM requests WHERE kind NOT IN ('refused', 'deferred')"
+_REQUESTED = "SELECT count(DISTINCT url) FROM requests WHERE kind NOT IN ('refused', 'deferred')"
 _WAITING = "SELECT count(*) FROM links WHERE url NOT IN (SELECT url FROM requests)"
 _UNREACHED = "SELECT count(DISTINCT url) FROM deferred"
 _HOSTS = "SELECT count(DISTINCT host) FROM requests WHERE charged > 0"
@@ -44,7 +44,7 @@ _CHOSEN = "SELECT DISTINCT chosen_at FROM requests"
 class RunStage(StrEnum):
     """Where a run stands."""
 
-    GOING = "going"
+    RUNNING = "running"
     ENDED = "ended"
     CUT_OFF = "cut off"
 
@@ -53,10 +53,10 @@ class RunStage(StrEnum):
 class RunFacts:
     """A run in numbers.
 
-    ``known`` counts the addresses that it came to know. Of these, ``asked`` were asked for and answered, or
-    failed: some of them may have been refused before. ``waiting`` were not asked for, and ``unreached`` could
+    ``known`` counts the URLs that it came to know. Of these, ``requested`` were requested and answered, or
+    failed: some of them may have been refused before. ``waiting`` were not requested, and ``unreached`` could
     not be reached;
-    ``files`` are different contents, of which several targets may be copies. ``words`` are those of a search
+    ``files`` are different contents, of which several targets may be copies. ``topic`` is that of a search
     for repositories, and empty for all other runs.
     """
 
@@ -68,23 +68,28 @@ class RunFacts:
     settings: Mapping[str, Any]
     totals: Totals
     known: int
-    asked: int
+    requested: int
     waiting: int
     unreached: int
     files: int
     file_bytes: int
-    failed_start: StopWords | None = None
+    failed_start: StopText | None = None
     # Those that answered.
     hosts: int = 1
-    words: str = ""
+    topic: str = ""
     repositories: int = 0
     sites_checked: int = 0
     queries: int = 0
     queries_waiting: int = 0
     gave_up_after: int = 0
-    # What a watch noticed, and in how many cycles; a session before the next one was due is none.
+    # What a watch noticed, and in how many cycles; a session before the next one was due does not count.
     changes: int = 0
     cycles: int = 0
+
+    @property
+    def is_search(self) -> bool:
+        """Whether the run is a search for repositories."""
+        return bool(self.topic)
 
     @property
     def seeks_pages(self) -> bool:
@@ -97,7 +102,7 @@ class RunFacts:
         return is_watch_run(self.settings)
 
     @property
-    def noun(self) -> str:
+    def target_noun(self) -> str:
         """What is counted: files, or pages."""
         return "relevant page" if self.seeks_pages else "file"
 
@@ -135,10 +140,10 @@ class RunFacts:
 
 def read_facts(run: RunReader) -> RunFacts:
     """Ask for everything; the run may be written meanwhile."""
-    ask = run.connection.execute
+    query = run.connection.execute
     sessions = tuple(run.sessions())
-    start = ask(_START).fetchone()
-    files, file_bytes = ask(_FILES).fetchone()
+    start = query(_START).fetchone()
+    files, file_bytes = query(_FILES).fetchone()
     settings = _settings(run)
     stop_reason = sessions[-1].stop_reason if sessions else None
     repositories, checked = site_counts(run.connection)
@@ -148,21 +153,21 @@ def read_facts(run: RunReader) -> RunFacts:
         stage=_stage(run.layout, sessions),
         stop_reason=stop_reason,
         sessions=sessions,
-        last_sign=ask(_LAST_SIGN).fetchone()[0],
+        last_sign=query(_LAST_SIGN).fetchone()[0],
         settings=settings,
         totals=run.totals(),
-        known=ask(_KNOWN).fetchone()[0],
-        asked=ask(_ASKED).fetchone()[0],
-        waiting=ask(_WAITING).fetchone()[0],
-        unreached=ask(_UNREACHED).fetchone()[0],
+        known=query(_KNOWN).fetchone()[0],
+        requested=query(_REQUESTED).fetchone()[0],
+        waiting=query(_WAITING).fetchone()[0],
+        unreached=query(_UNREACHED).fetchone()[0],
         files=files,
         file_bytes=file_bytes,
         failed_start=failed_start(run.connection) if stop_reason in STOPPED_AT_START else None,
-        hosts=ask(_HOSTS).fetchone()[0],
-        words=str(settings.get("words", "")),
+        hosts=query(_HOSTS).fetchone()[0],
+        topic=str(settings.get("topic", "")),
         repositories=repositories,
         sites_checked=checked,
-        queries=ask(_QUERIES).fetchone()[0],
+        queries=query(_QUERIES).fetchone()[0],
         queries_waiting=queries_waiting,
         gave_up_after=gave_up_after,
         changes=len(read_changes(run.layout.folder)) if is_watch_run(settings) else 0,
@@ -186,4 +191,4 @@ def _sessions_with_requests(run: RunReader, sessions: tuple[SessionRow, ...]) ->
 def _stage(layout: Layout, sessions: tuple[SessionRow, ...]) -> RunStage:
     if sessions and sessions[-1].ended_at is not None:
         return RunStage.ENDED
-    return RunStage.GOING if is_held(layout.lock) else RunStage.CUT_OFF
+    return RunStage.RUNNING if is_held(layout.lock) else RunStage.CUT_OFF

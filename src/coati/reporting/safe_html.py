@@ -21,7 +21,7 @@ _BLANKS = re.compile(r"\s+")
 
 _VOID = frozenset({"br", "hr", "meta", "wbr"})
 
-# After these a long address or name may go on in the next line.
+# After these a long address or name may continue in the next line.
 _BREAKS = re.compile(r"(?<=[/_.?&=-])(?=[^/_.?&=-])")
 
 # The most that a browser takes as an address; a longer one is shown and not linked.

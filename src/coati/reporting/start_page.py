@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from sqlite3 import Connection
 
 from coati.reporting.skip_meanings import meaning_of
 from coati.runs.found_by import is_of_api
 from coati.runs.skip_reasons import SkipReason
-from coati.stop_reasons import StopWords
+from coati.stop_reasons import (
+    FORBIDDEN_START,
+    LOGIN_REQUIRED,
+    NO_ROBOTS_TXT,
+    PRIVATE_START,
+    START_REFUSED,
+    StopText,
+    redirected_start,
+    strategy_left_site,
+)
 from coati.units import format_count
 from coati.web.rules import Refusal
 
@@ -38,63 +46,22 @@ _LED_ON = 10
 # The value of `coati.live.failures.FailureReason.NO_RULES`, which is not imported: it would bring Scrapy.
 _NO_RULES = "robots.txt could not be fetched"
 
-ALLOW_PRIVATE = "To allow it, add --limits allow_private=true."
-
 _BY_REASON = {
-    SkipReason.ROBOTS.value: StopWords(
-        "robots.txt forbids the start page",
-        "The site's robots.txt does not allow crawlers to request the start page.",
-        "--dry-run shows the rules. Ask the site's owner for permission (--contact tells them who you are).",
-    ),
-    SkipReason.PRIVATE_ADDRESS.value: StopWords(
-        "the start URL is in a private network",
-        "The host of the start URL is in a private network, which Coati does not request by default.",
-        ALLOW_PRIVATE,
-    ),
-    _NO_RULES: StopWords(
-        "the site's robots.txt could not be read",
-        "The server failed or did not respond when asked for robots.txt, and without it nothing may be"
-        " requested. This is an outage, not a ban.",
-        "Wait a few hours, then run the same command.",
-    ),
+    SkipReason.ROBOTS.value: FORBIDDEN_START,
+    SkipReason.PRIVATE_ADDRESS.value: PRIVATE_START,
+    _NO_RULES: NO_ROBOTS_TXT,
 }
-_BY_STATUS = {
-    401: StopWords(
-        "the site requires a login",
-        "The site requires a login (401) for the start page.",
-        "If you have access, use --user NAME with --password-file FILE, --header 'Authorization: ...' or"
-        " --cookies.",
-    ),
-    403: StopWords(
-        "the site refuses us",
-        "The server forbids the start page (403).",
-        "If it opens in your browser, try --cookies or --header with what the browser sends. Otherwise ask"
-        " the site's owner for permission (--contact tells them who you are).",
-    ),
-}
+_BY_STATUS = {401: LOGIN_REQUIRED, 403: START_REFUSED}
 
 
-def failed_start(connection: Connection) -> StopWords | None:
+def failed_start(connection: Connection) -> StopText | None:
     """Say what kept a run that got nothing from its start page; None where the log tells no more."""
     row = connection.execute(_FIRST_TROUBLE).fetchone()
     if row is None:
         return None
     url, status, reason, redirected_from = row
-    if reason == Refusal.SCOPE and redirected_from is None:
-        # No strategy of ours does this.
-        return StopWords(
-            "the strategy asks for another site",
-            f"The strategy asked for {url}, which is outside the site or the chosen part of it. It got"
-            " nothing else.",
-            "A strategy may ask for the start URLs, for links of the pages that it observes, and for where"
-            " these redirect to. If it should leave the site, use --scope any.",
-        )
     if reason == Refusal.SCOPE:
-        return StopWords(
-            "the start page redirects to another site",
-            f"The start page redirects to another site: {url}.",
-            f"Start there: coati crawl {shlex.quote(url)}",
-        )
+        return strategy_left_site(url) if redirected_from is None else redirected_start(url)
     return _BY_REASON.get(reason) or _BY_STATUS.get(status)
 
 
@@ -104,7 +71,7 @@ def few_links_in(connection: Connection) -> str:
     if found is None:
         return ""
     links, media_type = found
-    # What the software behind a site may list is asked for because of the page; it is not a link of the page.
+    # What the software behind a site may list is requested because of the page; it is not a link of the page.
     links -= sum(count for path, count in connection.execute(_PATHS_OF_FIRST) if is_of_api(path))
     refused = dict(connection.execute(_NOT_FOLLOWED).fetchall())
     (later,) = connection.execute(_LATER_LINKS).fetchone()

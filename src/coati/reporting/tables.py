@@ -10,16 +10,16 @@ from coati.units import format_count
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """What a cell shows, and what it is sorted by where that is something else."""
 
     content: Part
     sort_by: float | str | None = None
 
 
-def counted(number: float) -> Cell:
+def counted(number: float) -> TableCell:
     """Show a number as people read it, rounded."""
-    return Cell(format_count(round(number)), number)
+    return TableCell(format_count(round(number)), number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Column:
 
 
 def table(
-    columns: Sequence[Column], rows: Iterable[Sequence[Cell | Part]], name: str, style: str = "sortable"
+    columns: Sequence[Column], rows: Iterable[Sequence[TableCell | Part]], name: str, style: str = "sortable"
 ) -> Html:
     """Build a table; ``name`` says to a screen reader what it holds."""
     head = element(
@@ -58,9 +58,9 @@ def pairs(rows: Iterable[tuple[str, Part]]) -> Html:
     return element("dl", *(joined(element("dt", name), element("dd", value)) for name, value in rows))
 
 
-def _cell(cell: Cell | Part, column: Column) -> Html:
-    if not isinstance(cell, Cell):
-        cell = Cell(cell)
+def _cell(cell: TableCell | Part, column: Column) -> Html:
+    if not isinstance(cell, TableCell):
+        cell = TableCell(cell)
     return element(
         "td",
         cell.content,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.reporting.error_words import error_words
 from coati.reporting.skip_meanings import meaning_of
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 _UNREAD = """
 SELECT host, coalesce(status, 0) AS status, coalesce(reason, '') AS reason, count(*) AS urls FROM requests
@@ -23,11 +20,11 @@ _REASONS = 3
 
 def unread_by_site(connection: Connection) -> dict[str, str]:
     """Say of each site how many of its addresses could not be read, and why: by the last request for each."""
-    told: dict[str, list[str]] = defaultdict(list)
+    reasons_by_site: dict[str, list[str]] = defaultdict(list)
     for host, status, reason, urls in connection.execute(_UNREAD):
         why = meaning_of(reason) or error_words(status, reason)
-        told[host.removeprefix("www.")].append(f"{format_count(urls, 'URL')} ({why})")
-    return {site: ", ".join(reasons[:_REASONS]) for site, reasons in told.items()}
+        reasons_by_site[host.removeprefix("www.")].append(f"{format_count(urls, 'URL')} ({why})")
+    return {site: ", ".join(reasons[:_REASONS]) for site, reasons in reasons_by_site.items()}
 
 
 def sites_never_read(connection: Connection) -> dict[str, str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from sqlite3 import Connection, Row
 
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.scheduler import EXPECTED, EXPLORED, WHY
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from sqlite3 import Connection, Row
 
 _VISITS = """
 WITH visits AS (
@@ -65,7 +62,7 @@ def watched_pages(connection: Connection, most: int) -> list[WatchedPage]:
 
 
 def watched_page(connection: Connection, url: str) -> WatchedPage | None:
-    """Return one page of a watch; None if it is none."""
+    """Return one page of a watch; None if the watch does not have it."""
     rows = connection.execute(_VISITS.format(where="AND url = :url"), _given(most=1, url=url)).fetchall()
     return _page(rows[0]) if rows else None
 

@@ -1,4 +1,4 @@
-"""Syncs files to disk in the background, so that nobody who writes has to wait.
+"""Syncs files to disk in the background, so that writers need not wait.
 
 A disk takes from a fraction of a millisecond to tens of them to say that bytes are safe. A crawl that waited
 in its own thread would send nothing meanwhile, and a hundred crawls in one process would wait for most of
@@ -8,14 +8,11 @@ their time. So what is safe from a kill anyway, and is to be safe from a power c
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 
 class BackgroundSync:
-    """Calls ``sync`` in a thread of its own whenever it was asked to; wishes that come meanwhile are one.
+    """Calls ``sync`` in a thread of its own on request; requests that come meanwhile are one.
 
     The thread begins with the first wish. ``sync`` must be fit to run beside its owner's thread.
     """
@@ -32,7 +29,7 @@ class BackgroundSync:
         if self._failure is not None:
             raise self._failure
 
-    def ask(self) -> None:
+    def sync_soon(self) -> None:
         """Have everything that was written so far synced soon."""
         with self._changed:
             self._wanted = True

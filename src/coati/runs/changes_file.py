@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.runs.durable import append_lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILE_NAME = "changes.jsonl"
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunWriteError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from coati.runs.reader import RunReader
+from coati.runs.reader import RunReader
 
 _FILES = """
 SELECT name, size_bytes, sha256, (SELECT url FROM targets WHERE file = name ORDER BY request LIMIT 1)
@@ -46,7 +43,7 @@ def checked_files(reader: RunReader) -> Iterator[CheckedFile]:
         yield CheckedFile(name, url or "", sha256, _state(reader.layout.files / name, size_bytes, sha256))
 
 
-def put_back(files: Path, file: CheckedFile, body: bytes | Path) -> bool:
+def restore_file(files: Path, file: CheckedFile, body: bytes | Path) -> bool:
     """Put a body in the place of a damaged file; False if it is not what was fetched then.
 
     A folder that somebody put there stays: who knows what it holds. Raises `RunWriteError` where the disk

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 # This much of the file is in memory at a time.
 _PIECE_CHARS = 1 << 16
@@ -30,7 +27,7 @@ def csv_pieces(
     for row in rows:
         if text.tell() > _PIECE_CHARS:
             yield _taken(text)
-        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
     yield _taken(text)
 
 
@@ -41,15 +38,15 @@ def _taken(text: io.StringIO) -> bytes:
     return piece
 
 
-def harmless(cell: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+def escape_formula(cell: str) -> str:
+    """Return the text with a quote in front if a spreadsheet would take it for a formula."""
     return "'" + cell if cell.startswith(_FORMULA) else cell
 
 
-def without_guard(cell: str) -> str:
-    """Return a text as it was before `harmless`.
+def unescape_formula(cell: str) -> str:
+    """Return the text as it was before `escape_formula`.
 
-    >>> without_guard(harmless("=1+1")), without_guard("'quoted'")
+    >>> unescape_formula(escape_formula("=1+1")), unescape_formula("'quoted'")
     ('=1+1', "'quoted'")
     """
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from sqlite3 import Connection
 
 from coati.runs.files_csv import COLUMNS
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.web.media import essence
 from coati.web.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from sqlite3 import Connection
 
 _START = "SELECT url FROM requests ORDER BY id LIMIT 1"
 _FILES = f"""
@@ -65,7 +62,7 @@ def _resources(connection: Connection) -> Iterator[dict[str, object]]:
     names = {"files"}
     current: dict[str, object] = {}
     sources: list[dict[str, str]] = []
-    for name, size, sha256, media_type, url, title, found_on, *told in connection.execute(_FILES):
+    for name, size, sha256, media_type, url, title, found_on, *stated in connection.execute(_FILES):
         path = f"files/{name}"
         if current.get("path") != path:
             if current:
@@ -79,7 +76,7 @@ def _resources(connection: Connection) -> Iterator[dict[str, object]]:
             current["type"] = "file"
             if media_type:
                 current["mediatype"] = essence(media_type)
-            current |= _told(*told)
+            current |= _stated(*stated)
         sources.append({"title": title or url, "path": url})
         if found_on and len(sources) == 1:
             sources.append({"title": "the page that links to it", "path": found_on})
@@ -87,16 +84,16 @@ def _resources(connection: Connection) -> Iterator[dict[str, object]]:
         yield current
 
 
-def _told(licence: str | None, modified: str | None) -> dict[str, object]:
+def _stated(licence: str | None, modified: str | None) -> dict[str, object]:
     """Return what the list that named a file says of it, in Frictionless' words."""
-    told: dict[str, object] = {}
+    stated: dict[str, object] = {}
     if licence:
         # A licence has a title or a path; which of both a list gives shows.
         word = "path" if licence.startswith(("http://", "https://")) else "title"
-        told["licenses"] = [{word: licence}]
+        stated["licenses"] = [{word: licence}]
     if modified:
-        told["modified"] = modified
-    return told
+        stated["modified"] = modified
+    return stated
 
 
 def _slug(text: str) -> str:

@@ -12,15 +12,12 @@ CoatiError
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.errors import CoatiError
 from coati.machine_errors import is_full
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class RunError(CoatiError):

@@ -6,12 +6,9 @@ the same kind, begins at them. What it begins at follows from the log, so that i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.runs.skip_reasons import SkipReason
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 _RETRY = "retry "
 
@@ -29,7 +26,7 @@ _NO_END = (1 << 63) - 1
 
 
 def is_retry(strategy: str) -> bool:
-    """Tell whether a strategy of a log asks again for what was broken, by its name."""
+    """Tell whether a strategy of a log retries what was broken, by its name."""
     return strategy.startswith(_RETRY)
 
 

@@ -29,7 +29,7 @@ _SIGNS = frozenset("._,()+@=[]{}~!$&'-")
 _DOTS = re.compile(r"\.{2,}")
 _RUNS = re.compile(r"_{2,}")
 _EDGES = " ._-~=+@$&!',"
-# A letter is asked for, so that the year in "budget.2020" is not taken for an extension.
+# A letter is required, so that the year in "budget.2020" is not taken for an extension.
 _EXTENSION = re.compile(
     rf"(?:\.tar)?\.(?=[0-9_-]*[A-Za-z])([A-Za-z0-9][A-Za-z0-9_-]{{0,{_MAX_EXTENSION_CHARS - 1}}})\Z"
 )

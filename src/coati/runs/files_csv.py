@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from sqlite3 import Connection
 
 from coati.runs.csv_pieces import csv_pieces
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from sqlite3 import Connection
 
 COLUMNS = {
     "file": "string",

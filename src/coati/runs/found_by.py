@@ -6,12 +6,10 @@ A tag path says it by its first part (`coati.readers.listed`, `coati.shortcuts`)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from coati.readers.listed import ARCHIVED
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 LINKS = "links"
 _FIRST_PARTS = {

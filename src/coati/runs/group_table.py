@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from sqlite3 import Connection
+from collections.abc import Callable
+from sqlite3 import Connection
 
 # What a request led to: its reward, or while some links of its page wait, the files that the others were.
 _BROUGHT = """

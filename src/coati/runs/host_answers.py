@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from coati.model import Deferred, Method
 from coati.runs.outcome_rows import OutcomeRow, from_row
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from sqlite3 import Connection
 
 _FIRST_DEFERRED = "SELECT min(observed_event) FROM requests WHERE kind = 'deferred'"
 # Of a group, SQLite gives the row with the highest id.
@@ -27,7 +25,7 @@ _NO_EVENT = (1 << 63) - 1
 
 
 class HostAnswer(NamedTuple):
-    """What came of a request; ``until`` is when one that was deferred is to be asked again."""
+    """What came of a request; ``until`` is when one that was deferred is to be retried."""
 
     at: float
     method: Method

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from sqlite3 import Connection
 
 from coati.pacing.host_pace import HostPause
 from coati.times import from_iso, to_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from sqlite3 import Connection
 
 _KEEP = """
 INSERT INTO hosts (host, delay_seconds, rests_until) VALUES (?, ?, ?)
@@ -36,7 +33,7 @@ class HostPauses:
         self._connection.executemany(_KEEP, rows)
 
     def end(self, reasons: Mapping[str, str]) -> None:
-        """Keep why hosts were not asked any more, in place of what earlier sessions said."""
+        """Keep why hosts got no more requests, in place of what earlier sessions said."""
         self._connection.execute("UPDATE hosts SET ended = NULL")
         self._connection.executemany(_END, reasons.items())
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from coati.runs.log import Purpose
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from sqlite3 import Connection
+from coati.runs.log import Purpose, RunLog
 
 # Two per request. This many are read in well under a second.
 _EVENTS = 20_000
@@ -31,8 +28,8 @@ class PastAnswer(NamedTuple):
     links: list[str]
 
 
-def last_answers(connection: Connection, last_event: int) -> Iterator[PastAnswer]:
+def last_answers(log: RunLog) -> Iterator[PastAnswer]:
     """Return the answers of the last events, the first of each URL, in the order of observation."""
-    rows = connection.execute(_ANSWERS, (last_event - _EVENTS, Purpose.VISIT))
+    rows = log.connection.execute(_ANSWERS, (log.last_event - _EVENTS, Purpose.VISIT))
     for (_, url, wanted), group in groupby(rows, key=lambda row: row[:3]):
         yield PastAnswer(url, bool(wanted), [link for *_, link in group if link is not None])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from coati.runs.validators import Validators
 
 
-class Visited(NamedTuple):
+class LastVisit(NamedTuple):
     """``gave`` says that something came that may be unchanged: a page, a target or another file."""
 
     gave: bool

@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from coati.errors import UsageError
-from coati.model import Link, NearbyText, OutcomeKind
+from coati.model import Facts, Link, NearbyText, Outcome, OutcomeKind, PageLinks, Request, Settlement
 from coati.runs.durable import sync_file
 from coati.runs.failed_urls import is_retry
-from coati.runs.last_visit import Visited
-from coati.runs.outcome_rows import storable, to_row
+from coati.runs.last_visit import LastVisit
+from coati.runs.outcome_rows import OutcomeRow, storable, to_row
 from coati.runs.renderings import note_rendering
 from coati.runs.schema import is_shared, share
 from coati.runs.tag_path_text import TagPathTable
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from coati.model import Facts, Outcome, PageLinks, Request, Settlement
     from coati.runs.fetched import Fetched
-    from coati.runs.outcome_rows import OutcomeRow
     from coati.runs.page_warc import PagePlace
     from coati.runs.target_files import StoredBody
 
@@ -56,7 +54,7 @@ WHERE id = ? AND observed_event IS NULL
 """
 _FIND_ID = "SELECT id FROM requests WHERE strategy = ? AND strategy_id = ?"
 _LAST_ID = "SELECT coalesce(max(id), -1) FROM requests"
-# In one statement, since each costs as much to begin as to answer: a choice asks it every time.
+# In one statement, since each costs as much to begin as to answer: a choice runs it every time.
 _FIND_PAST = """
 SELECT (SELECT kind FROM requests WHERE url = ?1 AND method = ?2 AND observed_event IS NOT NULL
         ORDER BY id DESC LIMIT 1),
@@ -106,7 +104,7 @@ _MAX_HOPS = 50
 
 
 class Purpose(StrEnum):
-    """Why a URL was asked for, as far as the log can tell."""
+    """Why a URL was requested, as far as the log can tell."""
 
     START = "start"
     LINK = "link"
@@ -232,10 +230,10 @@ class RunLog:
         number: int = found[0]
         return number
 
-    def visited(self, url: str) -> Visited | None:
+    def last_visit(self, url: str) -> LastVisit | None:
         """Return what the last answer of a URL was like, "not modified" left aside; None if there is none."""
         found = self.connection.execute(_FIND_VISIT, (url,)).fetchone()
-        return None if found is None else Visited(bool(found[0]), Validators(*found[1:]))
+        return None if found is None else LastVisit(bool(found[0]), Validators(*found[1:]))
 
     def observe(self, fetched: Fetched, outcome: Outcome, *, new_target: bool = False) -> OutcomeRow:
         row = to_row(outcome, fetched.header("content-type"))

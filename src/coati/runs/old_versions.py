@@ -19,7 +19,7 @@ _LET_GO = "UPDATE targets SET file = '' WHERE request = ?"
 _IS_USED = "SELECT 1 FROM targets WHERE file = ? LIMIT 1"
 
 
-def let_old_versions_go(log: RunLog, files: Path, keep: int) -> int:
+def delete_old_versions(log: RunLog, files: Path, keep: int) -> int:
     """Keep the files of the newest versions of each target; returns how many files were removed.
 
     A file that another target has as well stays. The names are noted as unfinished first, so that a kill

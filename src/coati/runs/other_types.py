@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from coati.web.media import can_be_wanted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from sqlite3 import Connection
 
 _OTHERS = """
 SELECT media_type, count(DISTINCT url), min(url) FROM requests
@@ -29,7 +27,7 @@ def other_types(connection: Connection, settings: Mapping[str, object]) -> list[
 
     Runs that look for pages or repositories instead of files have none.
     """
-    if settings.get("types", "none") == "none" or settings.get("words"):
+    if settings.get("types", "none") == "none" or settings.get("topic"):
         return []
     rows = map(OtherType._make, connection.execute(_OTHERS))
     return [row for row in rows if can_be_wanted(row.media_type)]

@@ -49,7 +49,7 @@ class OutLinks:
         return len(came).to_bytes(4, "little") + came.astype("<u8").tobytes() + went.astype("<u8").tobytes()
 
     def restored(self, url: str, request: int, difference: bytes) -> list[int]:
-        """Decode what stood on the page at a visit; visits are asked about in the order of the log."""
+        """Decode what stood on the page at a visit; visits must be decoded in the order of the log."""
         current = _applied(self._before(url, request - 1), difference)
         self._keep(url, current)
         hashes: list[int] = current.tolist()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from coati.model import (
     AT_THE_END,
     NO_FACTS,
     Deferred,
+    Facts,
     Failure,
+    Link,
     LinkList,
     Other,
+    Outcome,
     OutcomeKind,
     Page,
     Redirect,
@@ -19,11 +23,6 @@ from coati.model import (
     Unchanged,
 )
 from coati.times import from_iso, to_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.model import Facts, Link, Outcome
 
 # When a request is deferred to: a time, or this word.
 _END = "the end"

@@ -11,16 +11,13 @@ checked, and those that did not make it are struck from the database.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from coati.archive.gzip_members import member_length
 from coati.archive.record import Entry, Record
 from coati.archive.warc_record import write_member, write_warcinfo
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.runs.fetched import Fetched
+from coati.runs.fetched import Fetched
 
 
 class PagePlace(NamedTuple):

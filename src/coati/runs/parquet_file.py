@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import WriteError
 from coati.machine_errors import writing_to
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 def write_parquet(file: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, object]]) -> None:

@@ -51,7 +51,7 @@ def _connected(database: Path, options: str, closing: ExitStack) -> sqlite3.Conn
     uri = f"{database.absolute().as_uri()}?{options}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     closing.callback(connection.close)
-    # Nothing is opened before it is asked for something.
+    # Nothing is opened before the first query.
     connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     return connection
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from coati.runs.errors import RunError
 from coati.runs.layout import Layout, require_run
@@ -13,11 +14,8 @@ from coati.runs.read_only import connect_immutable, connect_to_read, migrated_co
 from coati.runs.schema import is_former, require_version
 from coati.runs.settings_file import read_settings
 from coati.runs.totals import Totals, read_totals
-from coati.stop_reasons import words_for
+from coati.stop_reasons import text_for
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _CURVE = """
 SELECT sum(charged) OVER log, sum(new_target) OVER log, sum(size_bytes) OVER log,
@@ -39,7 +37,7 @@ class RunPoint(NamedTuple):
 
 
 class SessionRow(NamedTuple):
-    """One stretch of work on a run; ``ended_at`` is None while it goes on, or after a kill."""
+    """One stretch of work on a run; ``ended_at`` is None while it runs, or after a kill."""
 
     started_at: str
     ended_at: str | None
@@ -96,7 +94,7 @@ class RunReader:
 
     def sessions(self) -> list[SessionRow]:
         return [
-            SessionRow(began, ended, words_for(reason).brief if reason else None, coati)
+            SessionRow(began, ended, text_for(reason).brief if reason else None, coati)
             for began, ended, reason, coati in self.connection.execute(_SESSIONS)
         ]
 
@@ -109,5 +107,5 @@ class RunReader:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         self.close()
         if isinstance(error, sqlite3.Error):
-            # What is damaged may lie deep in the file, and is met by whoever asks for it.
+            # What is damaged may lie deep in the file, and is met by whoever reads it.
             raise RunError(f"the database in {self.layout.folder} cannot be read: {error}") from error

@@ -2,7 +2,7 @@
 
 For each event in order, a choice is redone and an observation is observed again, with the outcome that the
 log holds. A page comes back with only those links whose URLs were new to the run when it was recorded, which
-is all that a strategy may learn from (rule 4 of `coati.strategies.strategy`). The network is not asked.
+is all that a strategy may learn from (rule 4 of `coati.strategies.strategy`). Nothing is sent.
 """
 
 from __future__ import annotations
@@ -13,22 +13,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from sqlite3 import Connection
+from typing import Any, Generic, TypeVar
 
 from coati.model import NO_FACTS, Link, Method, Request, Settlement
 from coati.runs.errors import RunMismatchError
 from coati.runs.out_links import OutLinks
 from coati.runs.outcome_rows import OutcomeRow, from_row
 from coati.runs.schema import is_shared
+from coati.runs.snapshots import SnapshotHead
 from coati.runs.tag_path_text import path_from_text
 from coati.runs.totals import Totals
+from coati.strategies.strategy import Strategy
 from coati.times import from_iso
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
-    from coati.runs.snapshots import SnapshotHead
-    from coati.strategies.strategy import Strategy
 
 _CHOICE_COLUMNS = 7
 # Beyond every event: the largest number that SQLite keeps.
@@ -106,7 +103,7 @@ def load_newest(
     return Start(new_strategy(), 0, 0)
 
 
-class Tail:
+class LogTail:
     """The events of one strategy of a log after a point, or between two; final rewards are collected."""
 
     def __init__(

@@ -15,15 +15,12 @@ import re
 import sqlite3
 import uuid
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunError, RunVersionError
 from coati.times import to_iso
 from coati.version import __version__
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Raised whenever this version's log could not be followed by an older one.
 VERSION = 4

@@ -7,10 +7,7 @@ seeded by process, so no site can prepare a collision, and they are made again w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 
 class SeenUrls:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.stop_reasons import StopReason
 from coati.times import from_iso, to_iso
 from coati.version import __version__
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 # A session that was killed ended with the last thing that it recorded.
 _END_OLD = """

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunError
 from coati.toml_writer import to_toml
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 _COMMENT = "The settings of this run."
 _MAX_BYTES = 1 << 22
+# What keys were called in earlier versions.
+_FORMER_NAMES = {"words": "topic"}
 
 
 def write_settings(path: Path, settings: Mapping[str, object]) -> None:
@@ -23,12 +23,13 @@ def write_settings(path: Path, settings: Mapping[str, object]) -> None:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """Read the settings; raises `RunError` if they are missing or damaged."""
+    """Read the settings, by their present names; raises `RunError` if they are missing or damaged."""
     try:
         with path.open("rb") as file:
             settings = tomllib.loads(file.read(_MAX_BYTES).decode())
     except (OSError, ValueError) as error:
         raise RunError(f"{path} cannot be read: {error}") from error
+    settings = {_FORMER_NAMES.get(name, name): value for name, value in settings.items()}
     # What is read of a run without further checks.
     urls = settings.get("urls", [])
     if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):

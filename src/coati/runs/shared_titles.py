@@ -1,7 +1,7 @@
 """Titles that tell files apart: where several files have one title, each has its name behind it.
 
 A button "CSV" and a button "Excel" below one heading both have the heading for a title. Which titles several
-files have is known when all are there, so the log keeps the title, and whoever lists files asks for this one.
+files have is known when all are there, so the log keeps the title, and whoever lists files uses this one.
 """
 
 from __future__ import annotations

@@ -10,14 +10,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.runs.durable import write_whole
 from coati.strategies.state import State, pack, unpack
 from coati.version import __version__
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MAGIC = b"coati-snapshot-1\n"
 _MAX_HEAD_BYTES = 1 << 16

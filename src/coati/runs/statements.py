@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from coati.markup.statements import Statement
 from coati.runs.errors import explaining_errors
 from coati.runs.layout import Layout, require_run
 from coati.runs.lock import lock_run
 from coati.runs.schema import open_version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from coati.markup.statements import Statement
 
 _WAITING = """
 SELECT requests.id, requests.url, pages.warc_offset, pages.warc_length, requests.media_type, pages.facts

@@ -23,34 +23,34 @@ The order of `record` calls is the log's order, so it must be the order in which
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from coati.errors import UsageError
 from coati.file_lock import FileLock
-from coati.model import LinkList, Method, Page, Refused, Target
+from coati.model import LinkList, Method, Outcome, Page, Refused, Request, Settlement, Target
+from coati.pacing.host_pace import HostPause
 from coati.runs.background_sync import BackgroundSync
 from coati.runs.datapackage import datapackage_lines
 from coati.runs.durable import write_whole
 from coati.runs.errors import RunWriteError, explaining_errors
-from coati.runs.failed_urls import next_retry, retries
+from coati.runs.fetched import Fetched
 from coati.runs.files_csv import listing_lines
 from coati.runs.group_table import write_groups
-from coati.runs.host_answers import HostAnswer, host_answers
 from coati.runs.host_pauses import HostPauses
-from coati.runs.last_answers import PastAnswer, last_answers
 from coati.runs.layout import Layout, holds_run, require_run
 from coati.runs.lock import lock_run
 from coati.runs.log import LoggedPage, RunLog, storable_texts, whole_links
-from coati.runs.old_versions import let_old_versions_go
+from coati.runs.old_versions import delete_old_versions
 from coati.runs.out_links import OutLinks
 from coati.runs.outcome_rows import OutcomeRow, from_row, storable, to_row
-from coati.runs.page_warc import PageWarc
-from coati.runs.restoring import Restored, S, Tail, in_flight, load_newest
+from coati.runs.page_warc import PagePlace, PageWarc
+from coati.runs.restoring import LogTail, Restored, S, in_flight, load_newest
 from coati.runs.schema import create_database, open_version
 from coati.runs.seen_urls import SeenUrls
 from coati.runs.sessions import Session
@@ -61,17 +61,8 @@ from coati.runs.snapshots import SnapshotFiles, SnapshotForm
 from coati.runs.target_files import TargetFiles, discard
 from coati.runs.totals import Totals, read_totals
 from coati.runs.warc_repair import note_synced, repair_warc
+from coati.strategies.strategy import Strategy
 from coati.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from coati.model import Outcome, Request, Settlement
-    from coati.pacing.host_pace import HostPause
-    from coati.runs.fetched import Fetched
-    from coati.runs.last_visit import Visited
-    from coati.runs.page_warc import PagePlace
-    from coati.strategies.strategy import Strategy
 
 __all__ = ["Recorded", "Restored", "RunStore", "SnapshotForm", "Totals", "holds_run"]
 
@@ -124,16 +115,16 @@ class RunStore:
         self._closed = False
         self._settlements: list[tuple[str, Settlement]] = []
         with explaining_errors(self.folder), ExitStack() as undo:
-            self._log = RunLog(layout.database)
-            undo.callback(self._log.connection.close)
+            self.log = RunLog(layout.database)
+            undo.callback(self.log.connection.close)
             self._warc = PageWarc(layout.warc, f"coati {__version__}")
             undo.callback(self._warc.close)
-            self._files = TargetFiles(layout, self._log)
+            self._files = TargetFiles(layout, self.log)
             self._files.by_folder = _keeps_folders(self.settings)
             self._background = BackgroundSync(self._sync_pages)
             self._repair()
-            connection = self._log.connection
-            with self._log.transaction():
+            connection = self.log.connection
+            with self.log.transaction():
                 self._session = Session(connection, now)
             self.seconds_spent = self._session.seconds_before
             self.totals = read_totals(connection)
@@ -144,7 +135,7 @@ class RunStore:
             self._pauses = HostPauses(connection)
             self._out_links = OutLinks(connection)
             self._snapshots = SnapshotFiles(layout.snapshots)
-            self._snapshot_event = self._log.last_event
+            self._snapshot_event = self.log.last_event
             undo.pop_all()
 
     @classmethod
@@ -204,14 +195,14 @@ class RunStore:
         Raises `coati.runs.errors.RunMismatchError` if the log was made by another strategy.
         """
         messages: list[str] = []
-        connection = self._log.connection
-        usable = self._snapshots.usable(self._log.last_event, form, messages)
+        connection = self.log.connection
+        usable = self._snapshots.usable(self.log.last_event, form, messages)
         start = load_newest(usable, new_strategy, form.unpack, messages)
-        tail = Tail(connection, start.event, start.link, strategy=strategy)
+        tail = LogTail(connection, start.event, start.link, strategy=strategy)
         tail.redo(start.strategy)
-        with self._writing(), self._log.transaction():
+        with self._writing(), self.log.transaction():
             # Those that became final just before a kill were not written yet.
-            self._log.settle(tail.settlements, strategy)
+            self.log.settle(tail.settlements, strategy)
         self._snapshot_event = start.event
         return Restored(
             strategy=start.strategy,
@@ -228,8 +219,8 @@ class RunStore:
         ``strategy`` names who made it, where a run has several.
         """
         self._last_time = now
-        with self._writing(), self._log.transaction():
-            observed = self._log.choose(request, now, strategy)
+        with self._writing(), self.log.transaction():
+            observed = self.log.choose(request, now, strategy)
         self._seen.add((request.url,))
         return observed
 
@@ -243,7 +234,7 @@ class RunStore:
         self._last_time = fetched.finished_at
         is_get = fetched.request.method is Method.GET
         with self._writing():
-            number = self._log.number(fetched.request.id, fetched.strategy)
+            number = self.log.number(fetched.request.id, fetched.strategy)
             for url, reason in (*fetched.refused, *fetched.skipped):
                 self._skips.add(url, reason, number)
             match fetched.outcome:
@@ -255,7 +246,7 @@ class RunStore:
                     self._skips.add(fetched.request.url, reason_of(why), None)
             outcome = from_row(to_row(fetched.outcome), [])
             with self._transaction():
-                row = self._log.observe(fetched, outcome)
+                row = self.log.observe(fetched, outcome)
             discard(fetched)
             self._count(fetched, row)
             return Recorded(outcome)
@@ -265,74 +256,45 @@ class RunStore:
         self._settlements.extend((strategy, settlement) for settlement in settlements)
 
     def keep_pauses(self, pauses: Mapping[str, HostPause]) -> None:
-        """Keep how slowly hosts are to be asked, and until when they rest."""
-        with self._writing(), self._log.transaction():
+        """Keep the delays of hosts, and until when they rest."""
+        with self._writing(), self.log.transaction():
             self._pauses.keep(pauses)
 
     def end_hosts(self, reasons: Mapping[str, str]) -> None:
-        """Keep which hosts were not asked any more at the end of the session, and why."""
-        with self._writing(), self._log.transaction():
+        """Keep which hosts got no more requests at the end of the session, and why."""
+        with self._writing(), self.log.transaction():
             self._pauses.end(reasons)
 
     def requests_by_host(self) -> dict[str, int]:
-        """Count what each host was asked, attempts included."""
-        return dict(self._log.connection.execute(_BY_HOST))
+        """Count the requests to each host, attempts included."""
+        return dict(self.log.connection.execute(_BY_HOST))
 
     def keep_rules(self, url: str, status: int, size_bytes: int, reason: str, now: float) -> None:
         """Log what came for a robots.txt; ``reason`` says why it is as if everything were forbidden."""
-        with self._writing(), self._log.transaction():
-            self._log.add_robots(url, status, size_bytes, reason, now)
+        with self._writing(), self.log.transaction():
+            self.log.add_robots(url, status, size_bytes, reason, now)
 
     def host_pauses(self) -> dict[str, HostPause]:
         """Return what earlier sessions kept of hosts."""
         return self._pauses.known()
 
-    def visited(self, url: str) -> Visited | None:
-        """Return what the last answer to a GET of a URL was like; None where there is none."""
-        return self._log.visited(url)
-
-    @property
-    def last_logged_time(self) -> float:
-        """The last moment that the log holds, in seconds since the epoch; 0 where it holds none."""
-        return self._log.last_time()
-
-    def charged_to(self, host: str) -> int:
-        """Count the requests that a host has got; one in flight may have reached it, and counts."""
-        return self._log.charged_to(host)
-
     def fresh(self, urls: Sequence[str]) -> list[int]:
         """Return the places of the URLs that the run has not met, the first of each."""
         return self._seen.fresh(urls)
 
-    def host_answers(self) -> Iterator[HostAnswer]:
-        """Go through which hosts answered, and which URLs met an outage, in order."""
-        return host_answers(self._log.connection)
-
-    def retries(self) -> list[tuple[str, list[str]]]:
-        """Return the strategies that ask again for what was broken, by name, and where each began."""
-        return retries(self._log.connection)
-
-    def next_retry(self) -> tuple[str, list[str]]:
-        """Return a name for another such strategy, and where it would begin."""
-        return next_retry(self._log.connection)
-
     def lists(self) -> list[str]:
         """Return the addresses that the run reads as lists of links, beside those that it began at."""
-        return [url for (url,) in self._log.connection.execute("SELECT url FROM lists")]
+        return [url for (url,) in self.log.connection.execute("SELECT url FROM lists")]
 
     def links_of(self, url: str) -> list[str]:
         """Return the links that were new when the run was answered by an address."""
         found = "SELECT links.url FROM requests JOIN links ON links.page = requests.id WHERE requests.url = ?"
-        return [link for (link,) in self._log.connection.execute(found, (url,))]
-
-    def last_answers(self) -> Iterator[PastAnswer]:
-        """Go through the last answers to GETs, in order, with the links that each brought."""
-        return last_answers(self._log.connection, self._log.last_event)
+        return [link for (link,) in self.log.connection.execute(found, (url,))]
 
     @property
     def snapshot_due(self) -> bool:
         """Whether enough has happened since the last snapshot to be worth one."""
-        events = self._log.last_event
+        events = self.log.last_event
         return events >= self._snapshot_event + max(_SNAPSHOT_EVENTS, _SNAPSHOT_SHARE * events)
 
     def snapshot(self, strategy: Strategy, form: SnapshotForm) -> None:
@@ -343,9 +305,9 @@ class RunStore:
         state = form.pack(strategy.save())
         with self._writing():
             self._publish(strategy)
-            (link,) = self._log.connection.execute("SELECT coalesce(max(id), 0) FROM links").fetchone()
-            self._snapshots.write(self._log.last_event, link, state, form)
-        self._snapshot_event = self._log.last_event
+            (link,) = self.log.connection.execute("SELECT coalesce(max(id), 0) FROM links").fetchone()
+            self._snapshots.write(self.log.last_event, link, state, form)
+        self._snapshot_event = self.log.last_event
 
     def finish(
         self,
@@ -361,19 +323,19 @@ class RunStore:
         else:
             with self._writing():
                 self._publish(strategy)
-        with self._writing(), self._log.transaction(durable=True):
+        with self._writing(), self.log.transaction(durable=True):
             self._session.end(now, stop_reason)
 
     def keep_versions(self, count: int) -> int:
         """Remove the files of all but the newest versions of each target; returns how many were removed."""
         with self._writing():
-            removed = let_old_versions_go(self._log, self._layout.files, count)
+            removed = delete_old_versions(self.log, self._layout.files, count)
             if removed:
                 self._publish(None)
         return removed
 
     def close(self) -> None:
-        """Put what is pending on disk and let the folder go; the database is a single file then."""
+        """Write what is pending to disk and release the folder; the database is a single file then."""
         if self._closed:
             return
         self._closed = True
@@ -382,14 +344,14 @@ class RunStore:
                 with explaining_errors(self.folder):
                     self._warc.sync()
                     with self._transaction(durable=True):
-                        note_synced(self._log, self._warc)
+                        note_synced(self.log, self._warc)
                         self._session.end(self._last_time, None)
                     # Fails while somebody reads; then the next to close it does it.
                     with suppress(sqlite3.OperationalError):
-                        self._log.connection.execute("PRAGMA journal_mode = DELETE")
+                        self.log.connection.execute("PRAGMA journal_mode = DELETE")
         finally:
             self._background.close()
-            self._log.connection.close()
+            self.log.connection.close()
             self._warc.close()
             self._lock.release()
 
@@ -413,10 +375,10 @@ class RunStore:
         changes = None
         if page.out_links is not None:
             changes = self._out_links.difference(request.url, number, page.out_links)
-        new_target = page.relevant and not self._log.was_relevant(request.url)
+        new_target = page.relevant and not self.log.was_relevant(request.url)
         with self._transaction():
-            row = self._log.observe(fetched, page, new_target=new_target)
-            self._log.add_page(
+            row = self.log.observe(fetched, page, new_target=new_target)
+            self.log.add_page(
                 LoggedPage(
                     number,
                     request.url,
@@ -439,14 +401,14 @@ class RunStore:
 
     def _record_target(self, fetched: Fetched, target: Target) -> Recorded:
         body = self._files.store(fetched, target.media_type)
-        last, sha256 = self._log.last_version(fetched.request.url)
+        last, sha256 = self.log.last_version(fetched.request.url)
         new = last == 0
         with self._transaction(durable=True):
-            row = self._log.observe(fetched, target, new_target=new)
+            row = self.log.observe(fetched, target, new_target=new)
             if not body.duplicate:
-                self._log.add_file(body, row.media_type or "")
+                self.log.add_file(body, row.media_type or "")
             if body.sha256 != sha256:
-                self._log.add_target(fetched, row.media_type or "", body, last + 1)
+                self.log.add_target(fetched, row.media_type or "", body, last + 1)
         self._count(fetched, row, new_target=new)
         return Recorded(from_row(row, []), f"files/{body.name}", body.duplicate, new_target=new)
 
@@ -455,7 +417,7 @@ class RunStore:
         self.totals.add(row.kind, method, fetched.charged, row.size_bytes, new_target=new_target)
 
     def _repair(self) -> None:
-        self.messages += repair_warc(self._log, self._warc)
+        self.messages += repair_warc(self.log, self._warc)
         removed = self._files.remove_unfinished()
         if removed:
             self.messages.append(
@@ -466,34 +428,34 @@ class RunStore:
         """Bring what people read up to date."""
         self._warc.sync()
         with self._transaction(durable=True):
-            note_synced(self._log, self._warc)
+            note_synced(self.log, self._warc)
             if strategy is not None:
-                write_groups(self._log.connection, strategy.arm_label)
-        write_whole(self._layout.listing, listing_lines(self._log.connection))
-        write_whole(self._layout.datapackage, datapackage_lines(self._log.connection))
+                write_groups(self.log.connection, strategy.arm_label)
+        write_whole(self._layout.listing, listing_lines(self.log.connection))
+        write_whole(self._layout.datapackage, datapackage_lines(self.log.connection))
 
     @contextmanager
     def _transaction(self, *, durable: bool = False) -> Iterator[None]:
         """Write all that is pending and what the block writes, together; ``durable``: wait for the disk."""
         self._background.check()
         due = abs(self._last_time - self._synced_at) >= _SYNC_SECONDS
-        with self._log.transaction(durable=durable):
+        with self.log.transaction(durable=durable):
             for strategy, settled in groupby(self._settlements, itemgetter(0)):
-                self._log.settle((settlement for _, settlement in settled), strategy)
-            self._skips.write(self._log.connection)
+                self.log.settle((settlement for _, settlement in settled), strategy)
+            self._skips.write(self.log.connection)
             yield
             if due:
-                note_synced(self._log, self._warc)
+                note_synced(self.log, self._warc)
         self._settlements.clear()
         self._skips.written()
         if due:
             self._synced_at = self._last_time
-            self._background.ask()
+            self._background.sync_soon()
 
     def _sync_pages(self) -> None:
         # In this order: what the database knows of a page is then mostly there.
         self._warc.sync()
-        self._log.sync()
+        self.log.sync()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

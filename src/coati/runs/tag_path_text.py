@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
+from sqlite3 import Connection
 
 _BETWEEN = " > "
 

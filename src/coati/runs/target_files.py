@@ -79,7 +79,7 @@ class TargetFiles:
             if path.is_file() and path.stat().st_size == size:
                 discard(fetched)
                 return StoredBody(found[0], name_key(found[0]), sha256, size, title, duplicate=True)
-            # Somebody deleted or changed it; these are the bytes that the database speaks of.
+            # Somebody deleted or changed it; these are the bytes that the database names.
             name = found[0]
         else:
             disposition = fetched.header("content-disposition")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.model import Method, OutcomeKind
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 _BY_KIND = """
 SELECT kind, method, new_target, count(*), sum(charged), sum(size_bytes) FROM requests

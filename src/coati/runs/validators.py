@@ -1,14 +1,12 @@
-"""Validators (RFC 9110, section 8.8): what a server gives for asking later whether a URL has changed."""
+"""Validators (RFC 9110, section 8.8): what a server sends to check later whether a URL has changed."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-# Longer ones are no honest server's, and would be sent back with each visit.
+# No honest server sends longer ones, which would be sent back with each visit.
 _MAX_CHARS = 1024
 # A tag in quotes, weak or not. Some servers leave the quotes out, and know such a tag again.
 _ETAG = re.compile(r"(W/)?[!\x23-\x7e\x80-\xff\"]+\Z")
@@ -24,7 +22,7 @@ class Validators(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that ask whether anything has changed; empty where that cannot be asked."""
+        """The headers of a conditional request; empty where there are none."""
         headers = {}
         if self.etag:
             headers["If-None-Match"] = self.etag

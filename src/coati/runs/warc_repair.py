@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coati.runs.page_warc import PagePlace
+from coati.runs.page_warc import PagePlace, PageWarc
 
 if TYPE_CHECKING:
     from coati.runs.log import RunLog
-    from coati.runs.page_warc import PageWarc
 
 _SYNCED = "SELECT value FROM about WHERE name = 'warc_synced'"
 _KEEP_SYNCED = "INSERT OR REPLACE INTO about VALUES ('warc_synced', ?)"

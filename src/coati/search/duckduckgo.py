@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
-from coati.readers.hits import bounded_hits
+from coati.readers.hits import Hits, bounded_hits
 from coati.search.json_answers import hits_in
-from coati.web.queries import Ability
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
+from coati.web.queries import Ability, Query
 
 _RESULTS = 20
 
 
 class DuckDuckGo:
-    """Asks DuckDuckGo; the library talks to it by itself."""
+    """Queries DuckDuckGo; the library talks to it by itself."""
 
     name = "duckduckgo"
     abilities = frozenset({Ability.KEYWORDS})
@@ -31,7 +26,7 @@ class DuckDuckGo:
         self._region = "us-en" if language == "en" else f"wt-{language.partition('-')[0].lower()}"
 
     def search(self, query: Query) -> Hits:
-        """Answer a query; raises `ConnectionError` where it cannot be asked now."""
+        """Answer a query; raise `ConnectionError` where it cannot be queried now."""
         from ddgs import DDGS
         from ddgs.exceptions import DDGSException
 
@@ -40,6 +35,6 @@ class DuckDuckGo:
         except DDGSException as error:
             if "no results" in str(error).lower():
                 return bounded_hits(())
-            raise ConnectionError("DuckDuckGo does not answer") from error
+            raise ConnectionError("DuckDuckGo does not respond") from error
         hits = list(hits_in(found, "href", "title", "body"))
         return bounded_hits(hits, more=len(hits) == _RESULTS)

@@ -1,4 +1,4 @@
-"""The search engines of one run: who answers a query, and how often each may still be asked."""
+"""The search engines of one run: which one answers a query, and how many queries each may still get."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUCCESS = 200
 
 
 def engine_host(provider: Provider) -> str:
-    """Return what stands for an engine where hosts are told apart; raises `UsageError` for a bad name.
+    """Return the host of an engine for pacing and counts; raise `UsageError` for a bad name.
 
     It is what `coati.web.urls.host_of` gives for its queries.
     """
@@ -35,13 +35,13 @@ def engine_host(provider: Provider) -> str:
 class Engines:
     """Finds the provider of a query, and counts queries.
 
-    ``asked`` tells how many queries an engine got before, by its host: in earlier sessions of the run. What
-    an archive answered may be among them: better too few queries than too many. Raises `UsageError` where an
-    engine could not be asked.
+    ``queries_before`` returns how many queries an engine got before, by its host: in earlier sessions of the
+    run. What an archive answered may be among them: better too few queries than too many. Raises `UsageError`
+    where an engine could not be queried.
     """
 
     def __init__(
-        self, providers: Iterable[AnyProvider] = (), asked: Callable[[str], int] = lambda _: 0
+        self, providers: Iterable[AnyProvider] = (), queries_before: Callable[[str], int] = lambda _: 0
     ) -> None:
         self._providers: dict[str, AnyProvider] = {}
         self._left: dict[str, int] = {}
@@ -50,13 +50,13 @@ class Engines:
             if name in self._providers:
                 raise ConfigError(f"two search engines have the name {name!r}")
             if not provider.delay_seconds >= 0:
-                raise ConfigError(f"{name}: there are 0 seconds or more between two queries")
+                raise ConfigError(f"{name}: the delay between queries must not be negative")
             self._providers[name] = provider
             if provider.max_queries is not None:
-                self._left[name] = provider.max_queries - asked(host)
+                self._left[name] = provider.max_queries - queries_before(host)
 
     def admit(self, query: Query) -> AnyProvider | Refusal:
-        """Return who answers a query, and count it; or why nobody does."""
+        """Return the engine that answers a query, and count it; or why none does."""
         provider = self._providers.get(query.engine)
         if provider is None:
             return Refusal.NO_ENGINE
@@ -74,12 +74,14 @@ class Engines:
         return isinstance(self._providers.get(parse_query(address).engine), LocalProvider)
 
     def respond(self, address: str, rules: Rules | None = None) -> Outcome:
-        """Answer a query without a network, as replay does; raises `UsageError` where that needs one."""
+        """Answer a query without a network, as replay does; raise `UsageError` where that needs one."""
         query = parse_query(address)
         provider = self.admit(query)
         if isinstance(provider, Refusal):
             return Refused(provider)
         if not isinstance(provider, LocalProvider):
-            raise UsageError(f"the search engine {query.engine} is on the network: only a live crawl asks it")
+            raise UsageError(
+                f"the search engine {query.engine} is on the network: only a live crawl queries it"
+            )
         body = write_hits(provider.search(query))
         return Page(_SUCCESS, len(body), PageReader(rules).read(Format.HITS, body, address).links)

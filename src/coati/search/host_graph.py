@@ -1,7 +1,7 @@
 """Backlinks between hosts from an extract of a web graph, such as Common Crawl publishes.
 
-The extract is a text file, gzipped or not, with two host names on each line: who links, and to whom. Common
-Crawl writes names backwards (``org.example.www``); both ways are read.
+The extract is a text file, gzipped or not, with two host names on each line: the linking host and the linked
+one. Common Crawl writes names backwards (``org.example.www``); both ways are read.
 """
 
 from __future__ import annotations
@@ -10,16 +10,11 @@ import gzip
 import zlib
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
-from coati.readers.hits import Hit, bounded_hits
-from coati.web.queries import Ability
+from coati.readers.hits import Hit, Hits, bounded_hits
+from coati.web.queries import Ability, Query
 from coati.web.urls import site_of
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
 
 _HITS_PER_PAGE = 50
 # An extract is for the sites that one looks for; a whole graph does not fit.
@@ -61,7 +56,7 @@ class HostGraph:
         with opening(path, "rt", encoding="utf-8") as lines:
             for line in islice(iter(lambda: lines.readline(_MAX_LINE_CHARS), ""), _MOST_EDGES):
                 parts = line.split()
-                if len(parts) >= 2 and "." in parts[1]:  # noqa: PLR2004 - who links, and to whom
+                if len(parts) >= 2 and "." in parts[1]:  # noqa: PLR2004 - the linking host and the linked one
                     self._sources.setdefault(parts[1].lower(), []).append(parts[0].lower())
 
 

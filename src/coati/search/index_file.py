@@ -1,6 +1,6 @@
 """The file of a local search engine: the words of pages for full-text search, and the links between sites.
 
-SQLite with FTS5, so that nothing has to be installed and anybody can look inside. A new index is written
+SQLite with FTS5, so that nothing has to be installed and anyone can look inside. A new index is written
 beside its place and moved there when it is whole.
 """
 
@@ -9,19 +9,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError
 from coati.machine_errors import writing_to
 from coati.version import __version__
 from coati.web.page_words import words_in
 from coati.web.urls import site_of, url_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 FILE_NAME = "index.sqlite"
 # What a kill leaves of an index; it is written again.
@@ -81,7 +78,7 @@ def signed_hash(url: str) -> int:
 def write_index(
     folder: Path, pages: Iterable[PageText], sources: Iterable[str], progress: Callable[[int], None]
 ) -> int:
-    """Write an index of pages into a folder, in place of one that is there; returns how many pages it has.
+    """Write an index of pages into a folder, in place of one that is there; return how many pages it has.
 
     Of two pages with one URL the first counts.
     """
@@ -133,7 +130,7 @@ def _add(connection: sqlite3.Connection, page: PageText) -> int:
     connection.execute(
         "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)", (number, page.title, page.text)
     )
-    # What a site links to within itself says nothing about who recommends it.
+    # Links within a site are not recommendations of it.
     outside = [url for url in page.links[:_MAX_LINKS_PER_PAGE] if site_of(url) != site]
     connection.executemany(
         "INSERT OR IGNORE INTO links VALUES (?, ?)", ((signed_hash(url), number) for url in outside)
@@ -145,7 +142,7 @@ def _add(connection: sqlite3.Connection, page: PageText) -> int:
 
 
 def open_index(place: Path) -> sqlite3.Connection:
-    """Open an index for reading, by its folder or its file; raises `ConfigError` that says what to do."""
+    """Open an index for reading, by its folder or its file; raise `ConfigError` that says what to do."""
     path = place / FILE_NAME if place.is_dir() else place
     again = f"make it with `coati search index ARCHIVE... --out {place}`"
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Answers of search engines in JSON; what comes may be anything."""
+"""Responses of search engines in JSON, which may be anything."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coati.readers.hits import Hit
 
 
 def read_json(body: bytes, content_type: str, hint: str = "") -> dict[str, Any]:
-    """Read an object; raises `ValueError` that says what came instead.
+    """Read an object; raise `ValueError` that says what came instead.
 
     >>> read_json(b'{"results": []}', "application/json")
     {'results': []}
@@ -28,7 +28,7 @@ def read_json(body: bytes, content_type: str, hint: str = "") -> dict[str, Any]:
 
 
 def list_in(answer: dict[str, Any], *names: str) -> list[Any]:
-    """Return the list that stands there under these names; raises `ValueError` where there is none.
+    """Return the list at these keys; raise `ValueError` where there is none.
 
     >>> list_in({"web": {"results": [1]}}, "web", "results")
     [1]
@@ -42,7 +42,7 @@ def list_in(answer: dict[str, Any], *names: str) -> list[Any]:
 
 
 def hits_in(results: Iterable[object], *names: str) -> Iterator[Hit]:
-    """Read each result's address, title and text from these fields; empty where one is missing or no text.
+    """Read each result's URL, title and text from these fields; empty where one is missing or not a text.
 
     >>> [(hit.url, hit.title) for hit in hits_in([{"link": "http://a.org/", "title": 3}], "link", "title")]
     [('http://a.org/', '')]

@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from coati.errors import ConfigError
-from coati.readers.hits import bounded_hits
+from coati.readers.hits import Hits, bounded_hits
 from coati.search.json_answers import hits_in, list_in, read_json
 from coati.search.provider import ProviderRequest
-from coati.web.queries import Ability
-
-if TYPE_CHECKING:
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
+from coati.web.queries import Ability, Query
 
 _KEYWORDS = frozenset({Ability.KEYWORDS})
 
 
 def key_from(variable: str, engine: str) -> str:
-    """Read a key from the environment; raises `ConfigError` that says which variable is missing."""
+    """Read a key from the environment; raise `ConfigError` that says which variable is missing."""
     key = os.environ.get(variable, "").strip()
     if not key:
         raise ConfigError(f"{engine} needs a key: set the environment variable {variable} to yours")
@@ -44,18 +39,18 @@ class Brave:
     delay_seconds: float = 1.1
 
     def request(self, query: Query) -> ProviderRequest:
-        """Return the request that asks a query; the API has ten pages of twenty results."""
-        told = {
+        """Return the request that sends a query; the API has ten pages of twenty results."""
+        parameters = {
             "q": query.text,
             "count": 20,
             "offset": min(query.page - 1, 9),
             "search_lang": self.language.partition("-")[0].lower(),
         }
-        url = f"{self.base_url}/res/v1/web/search?{urlencode(told)}"
+        url = f"{self.base_url}/res/v1/web/search?{urlencode(parameters)}"
         return ProviderRequest(url, (("X-Subscription-Token", self.key),))
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read an answer."""
+        """Read a response."""
         answer = read_json(body, content_type)
         results = list_in(answer, "web", "results")
         more = bool((answer.get("query") or {}).get("more_results_available"))
@@ -76,8 +71,8 @@ class GoogleProgrammable:
     delay_seconds: float = 1.0
 
     def request(self, query: Query) -> ProviderRequest:
-        """Return the request that asks a query; the API has ten pages of ten results."""
-        told = {
+        """Return the request that sends a query; the API has ten pages of ten results."""
+        parameters = {
             "key": self.key,
             "cx": self.engine_id,
             "q": query.text,
@@ -85,10 +80,10 @@ class GoogleProgrammable:
             "start": 10 * min(query.page - 1, 9) + 1,
             "lr": f"lang_{self.language.partition('-')[0].lower()}",
         }
-        return ProviderRequest(f"{self.base_url}/customsearch/v1?{urlencode(told)}")
+        return ProviderRequest(f"{self.base_url}/customsearch/v1?{urlencode(parameters)}")
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read an answer; one without results has no items."""
+        """Read a response; one without results has no items."""
         answer = read_json(body, content_type)
         results = list_in(answer, "items") if "items" in answer else []
         more = bool((answer.get("queries") or {}).get("nextPage"))
@@ -108,8 +103,8 @@ class Mojeek:
     delay_seconds: float = 1.0
 
     def request(self, query: Query) -> ProviderRequest:
-        """Return the request that asks a query."""
-        told = {
+        """Return the request that sends a query."""
+        parameters = {
             "api_key": self.key,
             "q": query.text,
             "fmt": "json",
@@ -117,10 +112,10 @@ class Mojeek:
             "s": 20 * (query.page - 1) + 1,
             "lb": self.language.partition("-")[0].upper(),
         }
-        return ProviderRequest(f"{self.base_url}/search?{urlencode(told)}")
+        return ProviderRequest(f"{self.base_url}/search?{urlencode(parameters)}")
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read an answer; an error comes with status 200 and says so inside."""
+        """Read a response; an error comes with status 200 and says so inside."""
         answer = read_json(body, content_type).get("response")
         if not isinstance(answer, dict) or answer.get("status") != "OK":
             raise ValueError("the engine refused the query")

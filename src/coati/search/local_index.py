@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from coati.readers.hits import Hit, bounded_hits
+from coati.readers.hits import Hit, Hits, bounded_hits
 from coati.search.index_file import open_index, signed_hash
 from coati.web.page_words import words_in
-from coati.web.queries import Ability
+from coati.web.queries import Ability, Query
 from coati.web.urls import site_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.readers.hits import Hits
-    from coati.web.queries import Query
 
 _HITS_PER_PAGE = 50
 _MAX_WORDS = 32
 _RELATED_TERMS = 10
 # A word of the title counts as much as three of the text. The two best pages of each site come first, then
-# the next two of each, and so on: otherwise a large site fills the answer, and no other one is ever met.
+# the next two of each, and so on: otherwise a large site fills the response, and no other one is ever found.
 _RANKED = """
 SELECT url, title, snippet FROM (
     SELECT page, score,
@@ -34,7 +28,7 @@ SELECT url, title, snippet FROM (
     ) ORDER BY round, score, page LIMIT ? OFFSET ?
 ) JOIN pages ON pages.id = page ORDER BY round, score, page
 """
-# Who links to the very page comes before who links to its site.
+# Pages that link to the very page come before those that link to its site.
 _BACKLINKS = """
 SELECT pages.url, pages.title, pages.snippet FROM (
     SELECT page, 0 AS order_of FROM links WHERE target = ?1
@@ -47,7 +41,7 @@ _PAGES_WITH = "SELECT doc FROM vocabulary WHERE term = ?"
 
 
 class LocalIndex:
-    """The engine named "local"; asks the index that `coati search index` made."""
+    """The engine named "local", over the index that `coati search index` made."""
 
     name = "local"
     abilities = frozenset(Ability)

@@ -1,14 +1,14 @@
-"""The contract of a search engine: what it can be asked for, how, how often, and how its answer is read.
+"""The contract of a search engine: which queries it takes, how, how often, and how its response is read.
 
-A provider is of one of two kinds. An `HttpProvider` says which HTTP request asks a query and reads what comes
-back; it does no I/O itself, so that the driver's bounds and its pace hold. A `LocalProvider` answers in this
-process: an index of one's own, or a library that talks to an engine by itself.
+A provider is of one of two kinds. An `HttpProvider` says which HTTP request sends a query and reads what
+comes back; it does no I/O itself, so that the driver's bounds and its pace hold. A `LocalProvider` answers in
+this process: an index of one's own, or a library that talks to an engine by itself.
 
 An engine is not a site: robots.txt, the scope and the check for private addresses do not apply to it. The
 user named it, and its own pace and quota apply instead. To what it finds, all of them do.
 
-A key comes from the environment, when the provider is made. It may stand in the URL or the headers of a
-`ProviderRequest`, which nobody writes down: a run knows the query's address only.
+A key comes from the environment, when the provider is made. It may be in the URL or the headers of a
+`ProviderRequest`, which is not written anywhere: a run knows only the query's URL.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coati.web.queries import Ability, Query
 
 
 class ProviderRequest(NamedTuple):
-    """The HTTP request that asks a query: a GET, or a POST where there is a body."""
+    """The HTTP request that sends a query: a GET, or a POST where there is a body."""
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
@@ -32,11 +32,11 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str:
-        """The engine's name in addresses: ``search://NAME/?q=...``."""
+        """The engine's name in URLs: ``search://NAME/?q=...``."""
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """What it can be asked for."""
+        """Which kinds of queries it takes."""
 
     @property
     def delay_seconds(self) -> float:
@@ -44,17 +44,17 @@ class Provider(Protocol):
 
     @property
     def max_queries(self) -> int | None:
-        """The most queries that one run may ask it, retries included; None: as many as the budget allows."""
+        """The most queries of one run, retries included; None: as many as the budget allows."""
 
 
 class HttpProvider(Provider, Protocol):
-    """An engine that is asked over HTTP."""
+    """An engine that is queried over HTTP."""
 
     def request(self, query: Query) -> ProviderRequest:
-        """Return the request that asks a query."""
+        """Return the request that sends a query."""
 
     def read(self, body: bytes, content_type: str) -> Hits:
-        """Read the body of a successful answer; raises `ValueError` where it is none of the engine's."""
+        """Read the body of a successful response; raise `ValueError` where it is not one of the engine."""
 
 
 @runtime_checkable
@@ -65,7 +65,7 @@ class Prepares(Protocol):
         """Return the request that finds it out; None where it is known."""
 
     def prepare(self, body: bytes, content_type: str) -> None:
-        """Read the answer; raises `ValueError` where it is none of the engine's."""
+        """Read the response; raise `ValueError` where it is not one of the engine."""
 
 
 @runtime_checkable
@@ -73,7 +73,7 @@ class LocalProvider(Provider, Protocol):
     """An engine that answers in this process, in bounded time; called by one thread at a time, but by any."""
 
     def search(self, query: Query) -> Hits:
-        """Answer a query; raises `ConnectionError` where the engine cannot be asked now."""
+        """Answer a query; raise `ConnectionError` where the engine cannot be queried now."""
 
 
 AnyProvider = HttpProvider | LocalProvider

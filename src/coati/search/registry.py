@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, unknown_name
 from coati.named_objects import made_at, require_members
@@ -13,10 +12,8 @@ from coati.search.duckduckgo import DuckDuckGo
 from coati.search.host_graph import HostGraph
 from coati.search.key_engines import Brave, GoogleProgrammable, Mojeek
 from coati.search.local_index import LocalIndex
+from coati.search.provider import AnyProvider
 from coati.search.searxng import SearxNg
-
-if TYPE_CHECKING:
-    from coati.search.provider import AnyProvider
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +28,8 @@ class EngineChoice:
 class EngineRow:
     """What is known of an engine by name.
 
-    ``build`` gets what stands behind the equals sign; ``value`` says what that is, empty where there is none.
-    ``price`` is what a thousand queries cost, in words, where somebody is paid for them.
+    ``build`` gets what follows the equals sign; ``value`` says what that is, empty where there is none.
+    ``price`` is the price of a thousand queries, in words, for a paid engine.
     """
 
     summary: str
@@ -41,21 +38,19 @@ class EngineRow:
     price: str = ""
 
 
-def _local(value: str, choice: EngineChoice) -> AnyProvider:
-    return LocalIndex(Path(value), choice.max_queries)
-
-
-def _searxng(value: str, choice: EngineChoice) -> AnyProvider:
-    return SearxNg(value, choice.language, choice.max_queries)
-
-
 _BY_PLAN = "each query is billed by your plan"
 
 ENGINES: Mapping[str, EngineRow] = {
     "local": EngineRow(
-        "an index of your own archives (`coati search index`); no key, no network", _local, "INDEX"
+        "an index of your own archives (`coati search index`); no key, no network",
+        lambda value, choice: LocalIndex(Path(value), choice.max_queries),
+        "INDEX",
     ),
-    "searxng": EngineRow("a SearXNG server; no key", _searxng, "URL"),
+    "searxng": EngineRow(
+        "a SearXNG server; no key",
+        lambda value, choice: SearxNg(value, choice.language, choice.max_queries),
+        "URL",
+    ),
     "brave": EngineRow(
         "Brave Search; key in BRAVE_API_KEY",
         lambda _, choice: Brave(choice.language, choice.max_queries),
@@ -90,7 +85,7 @@ HOW_TO_GET_ONE = (
 
 
 def provider_of(text: str, choice: EngineChoice) -> AnyProvider:
-    """Make an engine from what the user wrote; raises `ConfigError` that says what is wrong."""
+    """Make an engine from what the user wrote; raise `ConfigError` that says what is wrong."""
     name, equals, value = text.strip().partition("=")
     if ":" in name and not equals:
         return _by_path(name)

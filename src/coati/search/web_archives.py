@@ -1,8 +1,8 @@
 """The indexes of web archives as search engines: which files of a site they have seen, and when.
 
-Both are asked for a site (``search://wayback/?site=https://www.example.org/``) and answer with addresses that
-were no HTML, with type, size and the time at which each was last seen. They are told which site somebody
-looks at, so they are asked only by who wants it (``--hints``).
+A query names a site (``search://wayback/?site=https://www.example.org/``), and both answer with URLs that
+were not HTML, with type, size and the time at which each was last seen. They learn which site the user
+is interested in, so they are queried only on request (``--hints``).
 
 Written from the README of the Wayback CDX server (github.com/internetarchive/wayback, wayback-cdx-server) and
 from the index server of Common Crawl (index.commoncrawl.org, pywb's CDX server API).
@@ -12,22 +12,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from coati.readers.hits import Hit, Hits
-from coati.search.provider import ProviderRequest
-from coati.web.queries import Ability
+from coati.search.provider import HttpProvider, ProviderRequest
+from coati.units import format_bytes
+from coati.web.queries import Ability, Query
 from coati.web.urls import normalise, site_of
 
-if TYPE_CHECKING:
-    from coati.search.provider import HttpProvider
-    from coati.web.queries import Query
-
-# What is asked for at a time, and how many pages of it in one run: ten thousand files of a site are plenty.
+# How many results come at a time, and how many pages in one run: ten thousand files of a site are plenty.
 PAGE_HITS: Final = 1_000
 _MAX_QUERIES = 12
-# Both services ask to be used gently.
+# Both services want to be used gently.
 _DELAY_SECONDS = 3.0
 _DAY_CHARS = 8
 
@@ -44,7 +41,7 @@ class Wayback:
         self._base = base_url
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it, each once."""
+        """Return the request for files of a host and those below it, each once."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._base}/cdx/search/cdx?url={host}&matchType=domain&output=json&collapse=urlkey"
@@ -88,7 +85,7 @@ class CommonCrawl:
         self._index = ""
 
     def preparation(self) -> ProviderRequest | None:
-        """Ask which indexes there are; that changes monthly."""
+        """Return the request for the list of indexes, which changes monthly."""
         return None if self._index else ProviderRequest(f"{self._base}/collinfo.json")
 
     def prepare(self, body: bytes, content_type: str) -> None:
@@ -102,7 +99,7 @@ class CommonCrawl:
         self._index = newest
 
     def request(self, query: Query) -> ProviderRequest:
-        """Ask for files of a host and those below it."""
+        """Return the request for files of a host and those below it."""
         host = quote(_site(query), safe="")
         return ProviderRequest(
             f"{self._index}?url=*.{host}/*&output=json&fl=url,timestamp,mime,length,filename,offset"
@@ -137,7 +134,7 @@ def _site(query: Query) -> str:
 def _hit(url: str, media_type: str, size: str, moment: str, archived: str) -> Hit:
     """Make a hit of a capture; the snippet says in words what is known of it."""
     day = f"{moment[:4]}-{moment[4:6]}-{moment[6:8]}" if len(moment) >= _DAY_CHARS else ""
-    known = [media_type, f"{size} bytes" if size.isdigit() else "", f"last seen {day}" if day else ""]
+    known = [media_type, format_bytes(int(size)) if size.isdigit() else "", f"last seen {day}" if day else ""]
     # Indexes keep the port that a site had in the nineties.
     plain = normalise(url) or url
     snippet = ", ".join(part for part in known if part)

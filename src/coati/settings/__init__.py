@@ -5,18 +5,9 @@ from typing import TYPE_CHECKING
 from coati.lazy_names import names_from
 
 if TYPE_CHECKING:
-    from coati.settings.run_file import (
-        read_run_file,
-        to_toml_values,
-        with_values,
-    )
-    from coati.settings.run_settings import (
-        SETTINGS,
-        RunSettings,
-    )
-    from coati.settings.setting import (
-        Setting,
-    )
+    from coati.settings.run_file import read_run_file, to_toml_values, with_values
+    from coati.settings.run_settings import SETTINGS, RunSettings
+    from coati.settings.setting import Setting
 
 __all__ = [
     "SETTINGS",
@@ -27,14 +18,11 @@ __all__ = [
     "with_values",
 ]
 
-# Imported when they are asked for: some commands only need the units.
+# Imported on first use: some commands only need the units.
 _PLACES = {
-    "read_run_file": "coati.settings.run_file",
-    "to_toml_values": "coati.settings.run_file",
-    "with_values": "coati.settings.run_file",
-    "RunSettings": "coati.settings.run_settings",
-    "SETTINGS": "coati.settings.run_settings",
-    "Setting": "coati.settings.setting",
+    "coati.settings.run_file": ["read_run_file", "to_toml_values", "with_values"],
+    "coati.settings.run_settings": ["RunSettings", "SETTINGS"],
+    "coati.settings.setting": ["Setting"],
 }
 
 __getattr__ = names_from(__name__, _PLACES)

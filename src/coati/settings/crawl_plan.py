@@ -79,12 +79,8 @@ def snapshot_form(settings: RunSettings) -> SnapshotForm:
 
 
 def _parameters(settings: RunSettings) -> StrategySettings:
-    known = _usual_parameters(settings)
-    return with_discovery(known, settings) if settings.words else known
-
-
-def _usual_parameters(settings: RunSettings) -> StrategySettings:
-    return replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
+    known = replace(_LIVE, likely_extensions=likely_extensions(parse_types(settings.types)))
+    return with_discovery(known, settings) if settings.topic else known
 
 
 def crawl_plan(settings: RunSettings, resources: CrawlResources) -> CrawlPlan:

@@ -50,7 +50,7 @@ def _password_in(file: Path) -> str:
     except OSError as error:
         raise ConfigError(f"password_file: {file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"password_file: {file} is not a text in UTF-8") from None
+        raise ConfigError(f"password_file: {file} is not text in UTF-8") from None
     if not password:
         raise ConfigError(f"password_file: {file} has no password in its first line")
     return password

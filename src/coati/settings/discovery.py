@@ -39,14 +39,14 @@ def providers_of(settings: RunSettings) -> tuple[AnyProvider, ...]:
 
 
 def discovery_settings(settings: RunSettings) -> DiscoverySettings:
-    """Say what the strategy needs to know: the topic, and which engine can be asked for what."""
+    """Say what the strategy needs to know: the topic, and what each engine can do."""
     providers = providers_of(settings)
 
     def able(ability: Ability) -> tuple[str, ...]:
         return tuple(provider.name for provider in providers if ability in provider.abilities)
 
     return DiscoverySettings(
-        words=settings.words,
+        topic=settings.topic,
         keyword_engines=able(Ability.KEYWORDS),
         related_engines=able(Ability.RELATED),
         backlink_engines=able(Ability.BACKLINKS),
@@ -68,7 +68,7 @@ def with_discovery(parameters: StrategySettings, settings: RunSettings) -> Strat
 
 
 def judged_urls(settings: RunSettings) -> tuple[tuple[str, Action], ...]:
-    """Return what the user says of URLs; raises `ConfigError` for what is none."""
+    """Return what the user says of URLs; raises `ConfigError` for what is not a URL."""
     said = [(url, Action.ACCEPTED) for url in settings.accept]
     said += [(url, Action.REJECTED) for url in settings.reject]
     judged: dict[str, Action] = {}
@@ -87,12 +87,12 @@ def _start_model(path: str) -> StartModel:
 
 
 def search_settings(settings: RunSettings) -> RunSettings:
-    """Complete the settings of a search: where it begins, that any host may be asked, that nothing is kept.
+    """Complete the settings of a search: where it begins, with any host in scope, and without keeping files.
 
     Raises `ConfigError` where the topic or an engine is missing.
     """
-    if not settings.words:
-        raise ConfigError("no topic: give it in a few words")
+    if not settings.topic:
+        raise ConfigError("no topic given: name it in a few words")
     if not settings.search:
         raise ConfigError(HOW_TO_GET_ONE)
     judged_urls(settings)

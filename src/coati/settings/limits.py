@@ -84,14 +84,14 @@ LIMIT_MEANINGS: Mapping[str, str] = {
 }
 
 
-def with_limits(asked: LiveSettings, limits: Sequence[tuple[str, object]]) -> LiveSettings:
+def with_limits(settings: LiveSettings, limits: Sequence[tuple[str, object]]) -> LiveSettings:
     """Return the settings of requests with these limits; those of traps are left to `trap_settings`."""
     own = {name: value for name, value in limits if name not in _TRAP_LIMITS}
-    return replace(asked, **own)  # type: ignore[arg-type]  # their kinds read them
+    return replace(settings, **own)  # type: ignore[arg-type]  # their kinds read them
 
 
 def trap_settings(limits: Sequence[tuple[str, object]]) -> TrapSettings:
-    """Return the patience with traps that these limits ask for."""
+    """Return the patience with traps that these limits set."""
     own = {_TRAP_LIMITS[name].name: value for name, value in limits if name in _TRAP_LIMITS}
     return replace(TrapSettings(), **own)  # type: ignore[arg-type]  # their kinds read them
 

@@ -33,7 +33,7 @@ _PROXY_SCHEMES = frozenset({"http", "https"})
 def live_settings(settings: RunSettings) -> LiveSettings:
     """Return the settings of the live driver; raises `ConfigError` for what no request could carry."""
     headers = [parse_header(text, settings.url) for text in settings.header]
-    asked = LiveSettings(
+    live = LiveSettings(
         delay_seconds=settings.delay,
         concurrency=settings.concurrency,
         per_host=settings.per_host,
@@ -47,17 +47,17 @@ def live_settings(settings: RunSettings) -> LiveSettings:
         proxy=_checked_proxy(settings.proxy),
         render=settings.render,
     )
-    asked = with_limits(asked, settings.limits)
-    if asked.render != RenderMode.NEVER and not settings.offline:
-        find_browser(asked.browser)
+    live = with_limits(live, settings.limits)
+    if live.render != RenderMode.NEVER and not settings.offline:
+        find_browser(live.browser)
     # Offline there is nobody to be polite to.
-    return replace(asked, robots=False, delay_seconds=0.0) if settings.offline else asked
+    return replace(live, robots=False, delay_seconds=0.0) if settings.offline else live
 
 
 def parse_header(text: str, start_url: str) -> OriginHeader:
     """Read ``Name: value``, or ``HOST Name: value`` for one host; the origin is empty where all may see it.
 
-    HOST is a host name, asked by the scheme of the start URL, or an origin (``https://example.org:8443``).
+    HOST is a host name, with the scheme of the start URL, or an origin (``https://example.org:8443``).
     Without it, a header whose name sounds like a secret is for the origin of the start URL.
 
     >>> parse_header("Accept-Language: en", "https://example.org/")

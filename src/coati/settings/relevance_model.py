@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.settings.start_model_file import read_start_model
-from coati.strategies.discovery.start_model import NO_MODEL
+from coati.strategies.discovery.start_model import NO_MODEL, StartModel
 from coati.strategies.revisits.relevance import MODEL
-
-if TYPE_CHECKING:
-    from coati.strategies.discovery.start_model import StartModel
 
 
 def relevance_model(relevant: str) -> StartModel:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from coati.live.plan import CrawlPlan
+from coati.runs.failed_urls import next_retry, retries
 from coati.runs.snapshots import SnapshotForm
-from coati.settings.crawl_plan import crawl_plan, new_strategy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from coati.live.plan import CrawlPlan
-    from coati.settings.crawl_plan import CrawlResources
-    from coati.settings.run_settings import RunSettings
+from coati.settings.crawl_plan import CrawlResources, crawl_plan, new_strategy
+from coati.settings.run_settings import RunSettings
 
 
 def retry_plans(settings: RunSettings, around: CrawlResources) -> Iterator[CrawlPlan]:
     """Plan what comes before the run's own strategy: retries that were begun, and a new one if it is wanted.
 
-    Each is to be carried out before the next is asked for: what it is depends on what came before.
+    Carry each out before requesting the next: what it is depends on what came before.
     """
     if around.store is None:
         return
-    for name, urls in around.store.retries():
+    log = around.store.log.connection
+    for name, urls in retries(log):
         yield _plan(settings, around, name, urls)
     if settings.retry_failed:
-        name, urls = around.store.next_retry()
+        name, urls = next_retry(log)
         if urls:
             yield _plan(settings, around, name, urls)
 

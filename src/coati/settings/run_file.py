@@ -1,6 +1,6 @@
 """Settings to and from TOML: a run file that a user wrote, and the ``run.toml`` of a run.
 
-A run folder is made to be handed on, so what opens doors is not written into it: values of cookies, of
+A run folder is made to be handed on, so credentials are not written into it: values of cookies, of
 headers that carry credentials, and a proxy's password stand there as `HIDDEN`. Whoever resumes such a run
 gives them again.
 """
@@ -8,8 +8,10 @@ gives them again.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from coati.errors import ConfigError, unknown_name
@@ -19,10 +21,6 @@ from coati.settings.credentials import authorisation
 from coati.settings.limits import LIMIT_DEFAULTS
 from coati.settings.live_settings import split_header
 from coati.settings.run_settings import SETTINGS, RunSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 HIDDEN = "(hidden)"
 

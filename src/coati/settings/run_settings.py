@@ -64,8 +64,8 @@ _SCOPES = {
     "any": "any host at all",
 }
 _ARCHIVE_MODES = {
-    "read-through": "answers from the archive if it can, and stores the rest",
-    "record": "stores what is fetched, and answers nothing",
+    "read-through": "uses archived responses where it can, and stores the rest",
+    "record": "stores what is fetched, and uses no archived response",
 }
 _RENDER = {
     "never": "pages as the server sends them",
@@ -83,7 +83,7 @@ _LIMIT_COUNT = above_zero(INTEGER)
 
 
 def _archive_mode() -> SettingType:
-    """Make the kind of archive modes; who wants to ask the archive alone is told how."""
+    """Make the kind of archive modes; the error says how to use the archive alone."""
     known = choice("archive mode", _ARCHIVE_MODES)
 
     def read(value: object) -> object:
@@ -164,7 +164,7 @@ class RunSettings:
         "Stop early when few targets are left to find: `off`, `careful`, `normal`, `eager`, or the number"
         " of targets per 1,000 further requests below which to stop.",
     )
-    words: str = _DISCOVER.setting(
+    topic: str = _DISCOVER.setting(
         "", TEXT, "The topic, as you would type it into a search box.", decides=True
     )
     search: tuple[str, ...] = _DISCOVER.setting(
@@ -383,7 +383,7 @@ class RunSettings:
         parse_types(self.types)
         for goal in self.goal:
             build_goal(goal)
-        if self.strategy in DISCOVERY and self.urls and not self.words:
+        if self.strategy in DISCOVERY and self.urls and not self.topic:
             raise ConfigError(f"{self.strategy} searches for repositories: use `coati discover`")
         for pattern in (*self.include, *self.exclude):
             _compiled(pattern)
@@ -427,7 +427,7 @@ class RunSettings:
 
     @property
     def hint_names(self) -> tuple[str, ...]:
-        """The indexes that are asked for hints."""
+        """The indexes that hints come from."""
         names = dict.fromkeys(name.strip().lower() for name in self.hints.split(","))
         return tuple(name for name in names if name)
 
@@ -443,7 +443,7 @@ class RunSettings:
 
     @property
     def rules(self) -> Rules:
-        """Which URLs it may ask for."""
+        """Which URLs it may request."""
         return Rules(
             self.url,
             Scope(self.scope),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from coati.settings.setting_types import SettingType
+from coati.settings.setting_types import SettingType
 
 T = TypeVar("T")
 
@@ -16,7 +15,7 @@ class Section(StrEnum):
     """Under which heading a setting is explained."""
 
     WHAT = "What to collect"
-    DISCOVER = "How to search for repositories (coati discover)"
+    DISCOVER = "How to search for repositories"
     WHERE = "Where to look"
     HOW_MUCH = "How much to spend"
     HOW = "How to make requests"
@@ -26,8 +25,8 @@ class Section(StrEnum):
         self, default: T, kind: SettingType, about: str, *, decides: bool = False, of_run: bool = True
     ) -> T:
         """Declare a setting of this section as a field; `Setting` explains the arguments."""
-        told = {"group": self, "kind": kind, "about": about, "decides": decides, "of_run": of_run}
-        made: T = field(default=default, metadata=told)
+        metadata = {"group": self, "kind": kind, "about": about, "decides": decides, "of_run": of_run}
+        made: T = field(default=default, metadata=metadata)
         return made
 
 

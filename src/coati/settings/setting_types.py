@@ -41,7 +41,7 @@ class SettingType:
 
 def _read_text(value: object) -> str:
     if not isinstance(value, str):
-        raise ConfigError(f"{value!r} is not a text{_meant_by(value)}")
+        raise ConfigError(f"{value!r} is not a string{_meant_by(value)}")
     return value.strip()
 
 
@@ -106,11 +106,11 @@ def _read_stop_level(value: object) -> str:
 
 
 def read_texts(value: object) -> tuple[str, ...]:
-    """Read texts from a list, or from a text with one on each line."""
+    """Read strings from a list, or from a text with one on each line."""
     if isinstance(value, str):
         return tuple(line.strip() for line in value.splitlines() if line.strip())
     if not isinstance(value, Sequence):
-        raise ConfigError(f"{value!r} is not a list of texts")
+        raise ConfigError(f"{value!r} is not a list of strings")
     return tuple(_read_text(item) for item in value)
 
 
@@ -154,7 +154,7 @@ def choice(what: str, names: Mapping[str, str]) -> SettingType:
             raise unknown_name(what, name, names)
         return name
 
-    return SettingType("|".join(names) if len(names) <= 3 else "NAME", read, choices=names)  # noqa: PLR2004 - a short line
+    return SettingType("|".join(names) if len(names) <= 4 else "NAME", read, choices=names)  # noqa: PLR2004 - a short line
 
 
 TEXT = SettingType("TEXT", _read_text)

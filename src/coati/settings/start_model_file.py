@@ -7,17 +7,15 @@ was learnt from it stands.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coati.errors import ConfigError
 from coati.machine_errors import read_bounded
 from coati.runs.durable import write_whole
 from coati.strategies.discovery.start_model import NO_MODEL, StartModel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FORM = "coati-start-model-1"
 PACKAGED = "start_model.json"
@@ -32,7 +30,7 @@ def write_start_model(path: Path, model: StartModel, provenance: Mapping[str, An
         [word, round(weight, _DIGITS), pages]
         for word, weight, pages in zip(model.words, model.weights, model.pages_with, strict=True)
     ]
-    told = {
+    document = {
         "form": FORM,
         "provenance": dict(provenance),
         "pages": model.pages,
@@ -40,7 +38,7 @@ def write_start_model(path: Path, model: StartModel, provenance: Mapping[str, An
         "stop_words": sorted(model.stop_words),
         "words": words,
     }
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     write_whole(path, [text.encode(), b"\n"])
 
 
@@ -57,19 +55,19 @@ def packaged_model() -> StartModel:
 
 def _read(data: bytes, name: str) -> StartModel:
     try:
-        told = json.loads(data)
-        if told["form"] != FORM:
+        document = json.loads(data)
+        if document["form"] != FORM:
             raise ConfigError(
                 f"{name} is a start model of another version: create it again with `coati learn pages`"
             )
-        words = [(str(word), float(weight), int(pages)) for word, weight, pages in told["words"]]
+        words = [(str(word), float(weight), int(pages)) for word, weight, pages in document["words"]]
         return StartModel(
             words=tuple(word for word, _, _ in words),
             weights=tuple(weight for _, weight, _ in words),
             pages_with=tuple(pages for _, _, pages in words),
-            pages=int(told["pages"]),
-            bias=float(told["bias"]),
-            stop_words=frozenset(map(str, told["stop_words"])),
+            pages=int(document["pages"]),
+            bias=float(document["bias"]),
+            stop_words=frozenset(map(str, document["stop_words"])),
         )
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         said = f"{type(error).__name__}: {error}"

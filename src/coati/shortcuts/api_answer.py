@@ -1,4 +1,4 @@
-"""An answer of an API as readers see it: its address, its headers, and its body as JSON or as text.
+"""A response of an API as readers see it: its URL, its headers, and its body as JSON or as text.
 
 Nothing here raises for what a server sends, and everything is bounded: the bytes that are read, the entries
 that are gone through, and the texts that are taken out. JSON that is nested too deeply, or of more values
@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.readers.unpacking import unpack_text
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-# What is read of one answer. A catalogue of ten thousand data sets in one file has about this size.
+# What is read of one response. A catalogue of ten thousand data sets in one file has about this size.
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
 # Entries that are gone through in one list: no API gives this many on one page.
 MAX_ENTRIES: Final = 100_000
@@ -47,7 +45,7 @@ class ApiAnswer:
 
     @cached_property
     def json(self) -> object:
-        """The body as JSON; None where it is none, cut off, nested too deeply, or of too many values."""
+        """The body as JSON; None where it is not JSON, cut off, nested too deeply, or of too many values."""
         if sum(map(self.text.count, "{[,")) > MAX_VALUES:
             return None
         try:
@@ -62,7 +60,7 @@ class ApiAnswer:
 
 
 def at(value: object, *keys: str) -> object:
-    """Return what stands at nested keys; None where there is nothing.
+    """Return the value at nested keys; None where there is nothing.
 
     >>> at({"a": {"b": 1}}, "a", "b"), at([], "a")
     (1, None)
@@ -75,7 +73,7 @@ def at(value: object, *keys: str) -> object:
 
 
 def text_at(value: object, *keys: str) -> str:
-    """Return a text that stands at nested keys, on one line and of sensible length; empty if none.
+    """Return the text at nested keys, on one line and of sensible length; empty if there is none.
 
     Texts in several languages give the first one, texts with markup lose it.
 
@@ -96,7 +94,7 @@ def text_at(value: object, *keys: str) -> str:
 
 
 def address_at(value: object, *keys: str) -> str:
-    """Return an address that stands at nested keys, as it is written; empty where there is none."""
+    """Return the URL at nested keys, as it is written; empty where there is none."""
     found = at(value, *keys)
     if isinstance(found, dict):
         found = found.get("href") or found.get("url") or found.get("@id")
@@ -104,7 +102,7 @@ def address_at(value: object, *keys: str) -> str:
 
 
 def count_at(value: object, *keys: str) -> int | None:
-    """Return a whole number that stands at nested keys, also where it is written as a text."""
+    """Return the whole number at nested keys, also where it is written as a text."""
     found = at(value, *keys)
     if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 12:  # noqa: PLR2004
         return int(found)
@@ -112,7 +110,7 @@ def count_at(value: object, *keys: str) -> int | None:
 
 
 def entries_at(value: object, *keys: str) -> Iterator[dict[str, object]]:
-    """Go through the objects of a list at nested keys; of an object, through its values."""
+    """Yield the objects of a list at nested keys; of an object, its values."""
     found = at(value, *keys)
     if isinstance(found, dict):
         found = list(found.values())

@@ -1,14 +1,9 @@
-"""One file of an API's list, with all that is told of it, as a link."""
+"""One file of an API's list, with all that the list says of it, as a link."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coati.readers.dates import seconds_of
-from coati.readers.listed import Listed
-
-if TYPE_CHECKING:
-    from coati.readers.listed import TagPath
+from coati.readers.listed import Listed, TagPath
 
 _MILLISECONDS = 10**11
 
@@ -23,7 +18,7 @@ def listed_file(  # noqa: PLR0913 - each by name
     licence: str = "",
     heading: str = "",
 ) -> Listed:
-    """Make the link of a file; its format stands in the text around it, where strategies look for it.
+    """Make the link of a file; its format is in the text around it, where strategies look for it.
 
     >>> listed_file("/a?id=7", ("ckan", "resource", "url"), "Taxes", form="CSV").context
     'Taxes (CSV)'

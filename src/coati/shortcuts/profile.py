@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ApiEntry(NamedTuple):
-    """An address at which an API can be asked for files; relative ones are of the page.
+    """A URL at which an API lists files; relative ones are of the page.
 
     ``what`` names the list in tag paths. ``sure`` says that the page shows that the API is there; else it is
     a probe, which is promised less.
@@ -43,13 +43,13 @@ class Profile(Protocol):
         """The version and the documentation of the API that the profile was written from."""
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Return where its API can be asked, the best first; None where the page is not this software's.
+        """Return the URLs of its API, the best first; None where the page is not this software's.
 
-        Nothing at all to ask (an empty sequence) means that the software has no public list of files.
+        An empty sequence means that the software has no public list of files.
         """
 
     def reads(self, url: str) -> bool:
-        """Tell whether an address is one of its API's lists."""
+        """Tell whether a URL is one of its API's lists."""
 
     def read(self, answer: ApiAnswer) -> Iterable[Listed]:
-        """Go through what an answer lists: further pages of the API first, then files and their pages."""
+        """Yield what an answer lists: further pages of the API first, then files and their pages."""

@@ -1,23 +1,20 @@
-"""Which software made a page, and where its API can be asked: from what was fetched already."""
+"""Which software made a page, and the URLs of its API: from what was fetched already."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from coati.shortcuts.profile import ApiEntry, Profile
 from coati.shortcuts.registry import PROFILES
 from coati.shortcuts.seen_page import SeenPage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from coati.shortcuts.profile import ApiEntry, Profile
 
 
 class Recognised(NamedTuple):
     """One software that a page shows.
 
     ``addresses`` are where its API lists files, absolute, the best first; none where it has no public list.
-    ``sure`` says that the page shows that the API is there; otherwise asking is a try.
+    ``sure`` says that the page shows that the API is there; otherwise a request is a try.
     """
 
     profile: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.named_objects import made_by, require_members
+from coati.shortcuts.profile import Profile
 from coati.shortcuts.software.arcgis_hub import ArcgisHub
 from coati.shortcuts.software.ckan import Ckan
 from coati.shortcuts.software.dataverse import Dataverse
@@ -28,10 +29,7 @@ from coati.shortcuts.software.sitemap_only import JOOMLA, TYPO3
 from coati.shortcuts.software.socrata import Socrata
 from coati.shortcuts.software.wordpress import WordPress
 
-if TYPE_CHECKING:
-    from coati.shortcuts.profile import Profile
-
-# The order in which they are asked: catalogues before what they may be built upon.
+# The order in which they are tried: catalogues before what they may be built upon.
 PROFILES: Final[tuple[Profile, ...]] = (
     Ckan(), Dkan(), Socrata(), OpenDataSoft(), ArcgisHub(), Dataverse(), InvenioRdm(), Dspace(), Eprints(),
     GeoNetwork(), Nada(), PxWeb(), Sdmx(), WordPress(), Drupal(), Plone(), TYPO3, JOOMLA, SharePoint(),
@@ -44,7 +42,7 @@ _MEMBERS = ("name", "title", "written_from", "recognise", "reads", "read")
 def checked_profile(made: object, path: str) -> Profile:
     """Return the profile that a user named by its path: a class without arguments, or an instance.
 
-    Raises `ConfigError` where it is none.
+    Raises `ConfigError` where it is not a profile.
     """
     if inspect.isclass(made):
         made = made_by(made, "profile", path)

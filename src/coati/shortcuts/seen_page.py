@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.web.urls import host_of, resolve
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-# How much of a page is looked at: what software says of itself stands near the top.
+# How much of a page is looked at: what software says of itself is near the top.
 MAX_SEEN_BYTES: Final = 256 * 1024
 _MAX_TAGS = 2_000
 
@@ -66,7 +64,7 @@ class SeenPage:
         return [href for _, tag in self._tags if part in (href := tag.get("href", ""))]
 
     def has(self, *parts: str) -> bool:
-        """Tell whether one of these texts stands in the page, as it is written."""
+        """Tell whether one of these texts is in the page, as it is written."""
         return any(part in self.text for part in parts)
 
     def loads(self, path: str) -> bool:
@@ -78,7 +76,7 @@ class SeenPage:
         return re.search(own, self.text) is not None
 
     def at(self, path: str) -> str:
-        """Return the address of a path of the page's host, or of a reference on the page."""
+        """Return the URL of a path of the page's host, or of a reference on the page."""
         return resolve(self.url, path) or ""
 
     @cached_property

@@ -1,6 +1,6 @@
 """The shortcuts of one crawl: which profiles it uses, what they offer on a page, and how answers are read.
 
-Home pages of hosts and start URLs are looked at: other pages say the same. At most two addresses are
+Home pages of hosts and start URLs are looked at: other pages say the same. At most two URLs are
 offered by one page, so that a closed API costs two requests; what opens is led on by its own answers. A
 profile that raises is named (`Shortcuts.broken`) and left out from then on.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Headers = Iterable[tuple[str, str]]
 
 MAX_ENTRIES_OF_PAGE: Final = 2
-"""Addresses that one page offers, over all profiles: what a crawl risks where everything is closed."""
+"""URLs that one page offers, over all profiles: what a crawl risks where everything is closed."""
 
 _MARKUP = SchemaOrg()
 # How much of a page is searched for data sets that it describes.
@@ -51,7 +51,7 @@ class Shortcuts:
         self._profiles = list(profiles)
 
     def offers(self, url: str, headers: Headers, body: bytes, *, is_start: bool) -> list[Listed]:
-        """Return what an HTML page offers: addresses of APIs first, then files that it describes."""
+        """Return what an HTML page offers: URLs of APIs first, then files that it describes."""
         offered: list[Listed] = []
         if is_start or path_of(url) == "/":
             offered += self._entries(SeenPage.of(url, headers, body))
@@ -61,11 +61,11 @@ class Shortcuts:
         return offered
 
     def reads(self, url: str) -> bool:
-        """Tell whether an address is a list of one of the profiles."""
+        """Tell whether a URL is a list of one of the profiles."""
         return self._reader_of(url) is not None
 
     def read(self, url: str, body: bytes, content_type: str, headers: Headers) -> ReadAnswer:
-        """Read the answer of an API; what is damaged, or another thing than was asked for, lists nothing."""
+        """Read the response of an API; what is damaged, or not what was requested, lists nothing."""
         profile = self._reader_of(url)
         if profile is None:
             return ReadAnswer(iter(()), truncated=False)
@@ -73,8 +73,10 @@ class Shortcuts:
         return ReadAnswer(self._listed(profile, answer), answer.truncated)
 
     def _entries(self, page: SeenPage) -> list[Listed]:
-        found = [(profile, entry) for profile in list(self._profiles) for entry in self._ask(profile, page)]
-        # What is sure goes before what is tried; one address may be offered twice, as data.json is.
+        found = [
+            (profile, entry) for profile in list(self._profiles) for entry in self._entries_of(profile, page)
+        ]
+        # What is sure goes before what is tried; one URL may be offered twice, as data.json is.
         found.sort(key=lambda offer: not offer[1].sure)
         offered: dict[str, Listed] = {}
         for profile, entry in found:
@@ -84,10 +86,10 @@ class Shortcuts:
         offered.pop("", None)
         return list(offered.values())[:MAX_ENTRIES_OF_PAGE]
 
-    def _ask(self, profile: Profile, page: SeenPage) -> Sequence[ApiEntry]:
+    def _entries_of(self, profile: Profile, page: SeenPage) -> Sequence[ApiEntry]:
         try:
             return list(profile.recognise(page) or ())
-        except Exception as error:  # noqa: BLE001 - somebody else's profile: the crawl is worth more
+        except Exception as error:  # noqa: BLE001 - a profile of the user: the crawl is worth more
             self._leave_out(profile, error)
             return ()
 
@@ -106,7 +108,7 @@ class Shortcuts:
             found.extend(islice((each for each in profile.read(answer) if each.reference), MAX_ENTRIES))
         except Exception as error:  # noqa: BLE001 - as above
             self._leave_out(profile, error)
-        # Whoever lists nothing may do so for ever.
+        # A list without entries has no next page, or there would be no end.
         return iter(found if any(not is_api(each.tag_path) for each in found) else ())
 
     def _leave_out(self, profile: Profile, error: Exception) -> None:

@@ -1,1 +1,1 @@
-"""Strategies: which URL to ask for next. They decide, and do no I/O."""
+"""Strategies: which URL to request next. They decide, and do no I/O."""

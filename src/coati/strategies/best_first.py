@@ -1,8 +1,8 @@
 """A crawl that follows the link of the highest value first: the frame of FOCUSED and TP-OFF.
 
 What a link is worth, and what is learnt from a fetch, is a `LinkValues`. Links of every kind wait in one
-frontier; the value of a link is fixed when it is met, and all that wait are valued again only when the values
-say so. Of equal values the link met first is followed, so that values which know nothing yet crawl
+frontier; the value of a link is fixed when it is added, and all that wait are valued again only when the
+values say so. Of equal values the link added first is followed, so that values which know nothing yet crawl
 breadth-first.
 """
 
@@ -29,17 +29,17 @@ NO_PAGE = -1
 class LinkValues(Protocol):
     """Values links, which have the numbers of `KnownUrls`, consecutive from 0 for the start page."""
 
-    def meet(self, number: int, link: Link, source: int) -> float:
+    def add(self, number: int, link: Link, source: int) -> float:
         """Value a new link of the page ``source``; `NO_PAGE` for the start page."""
 
-    def move(self, number: int, url: str, source: int) -> float:
+    def redirect(self, number: int, url: str, source: int) -> float:
         """Value a new URL that the link ``source`` was redirected to; comes before its `observe`."""
 
     def observe(self, number: int, url: str, outcome: Outcome) -> float | None:
         """Learn from a fetch; return the reward that was learnt, if any."""
 
-    def turned(self) -> bool:
-        """Say, once, that all that wait must be valued again."""
+    def needs_revaluing(self) -> bool:
+        """Tell, once, whether all waiting links must be valued again."""
 
     def value(self, number: int, url: str) -> float:
         """Value a link that waits."""
@@ -85,7 +85,7 @@ class BestFirst:
         return number, -value
 
     def remove(self, number: int) -> float:
-        """Take a number out of turn, and return its value; raises `ValueError` if it does not wait."""
+        """Take a number out of turn, and return its value; raise `ValueError` if it does not wait."""
         place = [waiting for _, waiting in self._heap].index(number)
         value, _ = self._heap.pop(place)
         heapq.heapify(self._heap)
@@ -110,7 +110,7 @@ class BestFirst:
 
 
 class BestFirstStrategy:
-    """Ask for every URL once, the most valuable first. Where a redirect leads waits like any link."""
+    """Request every URL once, the most valuable first. The location of a redirect waits like any link."""
 
     def __init__(self, start_urls: Sequence[str], values: LinkValues) -> None:
         self._known = KnownUrls()
@@ -120,7 +120,7 @@ class BestFirstStrategy:
         self._deferred: Deferrals[tuple[int, float]] = Deferrals()
         self._turn = 0
         for url in start_urls:
-            self._meet(Link(url, ()), NO_PAGE)
+            self._add_link(Link(url, ()), NO_PAGE)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Take a deferred link that is due, else the most valuable one."""
@@ -142,21 +142,21 @@ class BestFirstStrategy:
             self._request(number, self._waiting.remove(number))
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Learn from the fetch, then let the new links wait."""
+        """Learn from the fetch, then queue the new links."""
         number, value = self._in_flight.pop(request_id)
         if isinstance(outcome, Deferred):
             self._deferred.push(Method.GET, self._known[number], (number, value), outcome.until)
             return ()
         if isinstance(outcome, Redirect):
-            self._move(outcome.location, number)
+            self._add_redirect(outcome.location, number)
         reward = self._values.observe(number, self._known[number], outcome)
-        if self._values.turned():
+        if self._values.needs_revaluing():
             self._waiting.revalue(lambda waiting: self._values.value(waiting, self._known[waiting]))
         if isinstance(outcome, Page):
             links = outcome.links
             for index, url in enumerate(links.urls):
                 if url not in self._known:
-                    self._meet(links.link(index), number)
+                    self._add_link(links.link(index), number)
         return () if reward is None else (Settlement(request_id, reward),)
 
     def save(self) -> State:
@@ -183,15 +183,15 @@ class BestFirstStrategy:
         """Describe a group of links."""
         return self._values.label(arm)
 
-    def _meet(self, link: Link, source: int) -> None:
+    def _add_link(self, link: Link, source: int) -> None:
         number = self._known.add(link.url)
         if number is not None:
-            self._waiting.push(number, self._values.meet(number, link, source))
+            self._waiting.push(number, self._values.add(number, link, source))
 
-    def _move(self, location: str, source: int) -> None:
+    def _add_redirect(self, location: str, source: int) -> None:
         number = self._known.add(location)
         if number is not None:
-            self._waiting.push(number, self._values.move(number, location, source))
+            self._waiting.push(number, self._values.redirect(number, location, source))
 
     def _request(self, number: int, value: float) -> Request:
         request = Request(self._turn, Method.GET, self._known[number], self._values.arm(number), value)

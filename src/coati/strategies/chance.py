@@ -1,7 +1,7 @@
 """Randomness as a function of the seed and a counter.
 
 A strategy that kept a generator would have to save it, and a choice restored from a log would leave it in
-another place than a choice that was made. Here the n-th draw of a seed is the same whatever came before.
+another state than a choice that was made. Here the n-th draw of a seed is the same whatever came before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def draw(seed: int, counter: int, below: int) -> int:
 
 
 def draw_many(seed: int, counter: int, bits: int, count: int) -> list[int]:
-    """Return what `draw` gives for this counter and those behind it, below 2 to the power of ``bits``.
+    """Return what `draw` gives for this counter and those after it, below 2 to the power of ``bits``.
 
     >>> draw_many(1, 5, 3, 2) == [draw(1, 5, 8), draw(1, 6, 8)]
     True

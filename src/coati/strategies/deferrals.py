@@ -1,8 +1,8 @@
-"""Links whose request met an outage: each waits until it may be asked again.
+"""Links whose request failed in an outage: each waits until it may be requested again.
 
-A deferred link was chosen once already, so it is asked before anything else as soon as it is due: nothing
+A deferred link was chosen once already, so it is requested before anything else as soon as it is due: nothing
 that a strategy learnt in between has to be undone or done twice. One that is deferred to the end
-(`coati.model.AT_THE_END`) is asked when nothing else is left and nothing is in flight.
+(`coati.model.AT_THE_END`) is requested when nothing else is left and nothing is in flight.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Key = tuple[str, str]
 
 
 class Deferrals(Generic[T]):
-    """What a strategy needs to ask for a link again (``T``), by method and URL.
+    """What a strategy needs to request a link again (``T``), by method and URL.
 
     >>> waiting: Deferrals[int] = Deferrals()
     >>> waiting.push(Method.GET, "http://example.org/a", 7, until=60.0)
@@ -42,7 +42,7 @@ class Deferrals(Generic[T]):
         return len(self._items)
 
     def push(self, method: Method, url: str, item: T, until: float) -> None:
-        """Let a link wait until a time."""
+        """Defer a link until a time."""
         key = (method.value, url)
         self._pushed += 1
         self._items[key] = (self._pushed, item)
@@ -59,14 +59,14 @@ class Deferrals(Generic[T]):
         return self._items.pop(key)[1]
 
     def take_logged(self, request: Request) -> T | None:
-        """Take the link that a logged choice asked for again; None if it was no deferred one."""
+        """Take the link that a logged choice requested again; None if it was not a deferred one."""
         if not self._items:
             return None
         found = self._items.pop((request.method.value, request.url), None)
         return None if found is None else found[1]
 
     def answer(self) -> Later | None:
-        """Return what `choose` says where only deferred links could be left."""
+        """Return what `choose` answers where only deferred links can be left."""
         until = self._next_time()
         return None if until is None or until == AT_THE_END else Later(until)
 
@@ -80,7 +80,7 @@ class Deferrals(Generic[T]):
         return None
 
     def save(self, to_json: Callable[[T], Any]) -> list[list[Any]]:
-        """Return what waits, as JSON can hold it, in the order of `take`."""
+        """Return what waits in values that JSON can hold, in the order of `take`."""
         current = ((until, order, key) for until, order, key in sorted(self._heap) if key in self._items)
         return [
             [*key, None if until == AT_THE_END else until, to_json(self._items[key][1])]

@@ -21,16 +21,16 @@ class Frontier(Protocol):
         """Count what waits."""
 
     def push(self, number: int) -> None:
-        """Let a number wait."""
+        """Add a number."""
 
     def peek(self, turn: int) -> int:
-        """Tell which number `pop` would take; ``turn`` counts the choices made so far."""
+        """Return the number that `pop` would take; ``turn`` counts the choices made so far."""
 
     def pop(self, turn: int) -> int:
         """Take the next number."""
 
     def remove(self, number: int) -> None:
-        """Take this number out of turn; raises `ValueError` if it does not wait."""
+        """Take this number out of turn; raise `ValueError` if it does not wait."""
 
     def save(self) -> array[int]:
         """Return what waits."""

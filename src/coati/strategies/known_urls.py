@@ -1,4 +1,4 @@
-"""Every URL that a strategy has met, numbered in the order of meeting.
+"""Every URL that a strategy knows, numbered in the order in which they were added.
 
 A crawl may know a million URLs and more, so they are not kept as Python strings: their text lies in one
 buffer, and membership is a set of 64-bit hashes (two of a million URLs share one with a probability of about
@@ -45,8 +45,8 @@ class KnownUrls:
         """Tell whether the URL was added before."""
         return hash(url) in self._hashes
 
-    def news(self, urls: Iterable[str]) -> list[int]:
-        """Return the places of URLs that were not added before; one that stands there twice has two."""
+    def new_indices(self, urls: Iterable[str]) -> list[int]:
+        """Return the positions of URLs that were not added before; a URL that is there twice has two."""
         hashes = self._hashes
         return [at for at, key in enumerate(map(hash, urls)) if key not in hashes]
 
@@ -66,7 +66,7 @@ class KnownUrls:
         return self._text[start : self._ends[number]].decode()
 
     def find(self, url: str) -> int:
-        """Search all text for the number of a URL; raises `ValueError` if it is not known."""
+        """Search all text for the number of a URL; raise `ValueError` if it is not known."""
         wanted = url.encode()
         at = self._text.find(wanted)
         while at >= 0:

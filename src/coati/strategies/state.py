@@ -22,7 +22,7 @@ _MAGIC = b"coati-state-1\n"
 
 
 def nested(name: str, state: State) -> dict[str, Any]:
-    """Return the state of a part, under names that begin with the part's.
+    """Return the state of a part, under keys that begin with the part's name.
 
     >>> nested("cat", {"age": 3}), part_of({"cat.age": 3, "age": 40}, "cat")
     ({'cat.age': 3}, {'age': 3})
@@ -61,13 +61,13 @@ def pack(state: State) -> bytes:
     except (TypeError, ValueError) as error:
         raise UsageError(
             f"the strategy's save returned what cannot be stored ({error}):"
-            " numbers, texts, bytes, numpy arrays and lists of these can"
+            " numbers, strings, bytes, numpy arrays and lists of these can"
         ) from None
     return _MAGIC + zlib.compress(b"".join([struct.pack("<Q", len(head)), head, *parts]), level=1)
 
 
 def unpack(data: bytes) -> dict[str, Any]:
-    """Read what `pack` wrote; raises `ValueError` if it is damaged or of another version.
+    """Read what `pack` wrote; raise `ValueError` if it is damaged or of another version.
 
     Arrays are read-only.
     """

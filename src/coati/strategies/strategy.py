@@ -1,20 +1,20 @@
 """The contract between what decides and what does.
 
-A strategy is asked (`choose`), a driver acts, and tells what came of it (`observe`). These rules keep every
-driver and every strategy interchangeable:
+A strategy chooses a request (`choose`), and a driver makes it and reports the outcome (`observe`). These
+rules keep every driver and every strategy interchangeable:
 
 1. `choose` may be called again before earlier requests are observed. Each request is observed exactly once.
 2. ``None`` means "nothing until you tell me more", `Later` "nothing before that time". With nothing in
    flight, the crawl is over after the one, and waits after the other. Neither leaves a trace in the strategy.
 3. A redirect is an outcome. Whether the next hop is worth a request is the strategy's decision.
-4. Only links to URLs that it has not met before tell a strategy anything, and a log keeps no others, so a
-   crawl that was restored from its log has learnt the same. A strategy whose registry row asks for all
-   out-links, or for those that an API listed before, gets their hashes too (`coati.model.Page.out_links`).
+4. A strategy learns only from links to URLs that it did not know before, and a log keeps no others, so a
+   crawl that was restored from its log has learnt the same. A strategy whose registry row says that it needs
+   all out-links, or those that an API listed before, gets their hashes too (`coati.model.Page.out_links`).
 5. The same calls give the same answers: randomness comes from the seed and the number of choices made
    (`coati.strategies.chance`), never from a clock or from global state. Times are those that the log keeps.
-6. `Deferred` is not an answer: the pull is undone, and the link is asked again from its time on, under a new
-   id (`coati.strategies.deferrals`).
-7. A URL may be asked again where the strategy says so; then `Unchanged` is an outcome too.
+6. `Deferred` is not a result: the pull is undone, and the link is requested again from its time on, under a
+   new id (`coati.strategies.deferrals`).
+7. A strategy may request a URL more than once; then `Unchanged` is an outcome too.
 
 A crawl that was interrupted is restored from its log: `redo` takes the place of `choose` for each choice
 that the log holds, so that a choice that was made is restored and not made again. A strategy that can also
@@ -24,6 +24,7 @@ be saved at once has `save` and `load` (`coati.strategies.state`).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from coati.errors import UsageError
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def next_try(answer: object) -> float:
-    """Return when to ask again after a `choose` that returned no request; infinity after ``None``.
+    """Return when to call `choose` again after it returned no request; infinity after ``None``.
 
     Raises `UsageError` for what no strategy may return.
 
@@ -52,27 +53,27 @@ def next_try(answer: object) -> float:
 
 
 def checked(request: Request) -> Request:
-    """Return a request as it is; raises `UsageError` where it cannot be made.
+    """Return a request as it is; raise `UsageError` where it cannot be made.
 
     >>> from coati.model import Request
     >>> checked(Request(1, "GET", "http://example.org/"))
     Traceback (most recent call last):
-    coati.errors.UsageError: the strategy asked by the method 'GET': it must be a Method, such as Method.GET
+    coati.errors.UsageError: the strategy's request has method 'GET': it must be a Method, such as Method.GET
     """
     if not isinstance(request.method, Method):
         raise UsageError(
-            f"the strategy asked by the method {request.method!r}: it must be a Method, such as Method.GET"
+            f"the strategy's request has method {request.method!r}: it must be a Method, such as Method.GET"
         )
     if "://" not in request.url:
         raise UsageError(
-            f"the strategy asked for {request.url!r}: it must be a URL, with its scheme and host, as those of"
+            f"the strategy requested {request.url!r}: it must be a URL, with its scheme and host, as those of"
             " links are"
         )
     return request
 
 
 def settled(answer: Sequence[Settlement] | None) -> Sequence[Settlement]:
-    """Return what an `observe` returned; raises `UsageError` where that is nothing at all."""
+    """Return what an `observe` returned; raise `UsageError` where that is None."""
     if answer is None:
         raise UsageError(
             "the strategy's observe returned None: it must return the rewards that became final, or ()"
@@ -87,10 +88,10 @@ class Strategy(Protocol):
         """Return the next request; ``now`` is in seconds since the epoch."""
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Learn from one request, failures included; returns the rewards that became final."""
+        """Learn from one request, failures included; return the rewards that became final."""
 
     def redo(self, request: Request, now: float) -> None:
-        """Make a choice that a log holds, instead of `choose`; raises `ValueError` if it cannot be made."""
+        """Make a choice that a log holds, instead of `choose`; raise `ValueError` if it cannot be made."""
 
     def save(self) -> State:
         """Return everything that `load` needs to continue, requests in flight included."""
@@ -104,7 +105,7 @@ class Strategy(Protocol):
 
 @runtime_checkable
 class Expects(Protocol):
-    """What a strategy has that can say what its next choices promise, for who chooses among strategies."""
+    """What a strategy has that can say what its next choices promise, for choosing among strategies."""
 
     def expects(self) -> float | None:
         """Return the value of the next choices, mostly in targets per request; it leaves no trace.
@@ -127,30 +128,28 @@ class Foresees(Protocol):
     def outlook(self, requests: int) -> Outlook | None:
         """Return the targets that the best links for this many requests promise, doubt not added.
 
-        None where its scores are no targets per request. It leaves no trace, and may look at all that waits.
+        None where its scores are not targets per request. It leaves no trace, and may look at all that waits.
         """
 
 
-class Reason(NamedTuple):
-    """What speaks for a link (against it, where ``contribution`` is negative).
-
-    The contribution is how much lower the score would be if nothing were known of this.
-    """
+@dataclass(frozen=True, slots=True)
+class ScoreReason:
+    """One reason for the score of a link: its words, and how it changes the score."""
 
     words: str
     contribution: float
 
 
-class Explained(NamedTuple):
+class ScoreExplanation(NamedTuple):
     """The score that decides about a link, and the reasons for it, the strongest first."""
 
     score: float
-    reasons: Sequence[Reason]
+    reasons: Sequence[ScoreReason]
 
 
 @runtime_checkable
 class Explains(Protocol):
     """What a strategy has that can say why."""
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Explain the score of a link that waits, by its URL, or of any link with its page's URL."""

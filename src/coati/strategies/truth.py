@@ -30,6 +30,6 @@ class SiteTruth:
     number_of: Mapping[str, int]
 
     def kind(self, url: str) -> Kind | None:
-        """Tell what a URL is; None if it cannot be reached."""
+        """Return the kind of a URL; None if it cannot be reached."""
         number = self.number_of.get(url)
         return None if number is None else self.kinds[number]

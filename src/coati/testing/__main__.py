@@ -47,7 +47,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sites", type=int, default=1, help="how many, each on an address of its own")
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each response")
     parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
     return parser.parse_args()
 

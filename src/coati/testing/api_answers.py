@@ -6,15 +6,13 @@ Written from the same documentation as the profiles (`coati.shortcuts.software`)
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from coati.testing.site import Response
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +63,6 @@ class ApiRequest:
         return f"{head}?{'&'.join([*kept, f'{name}={value}'])}"
 
 
-Answers = dict[str, "Callable[[ApiRequest, Sequence[ApiFile]], Response]"]
-
-
 def _json(value: object, headers: tuple[tuple[str, str], ...] = ()) -> Response:
     return Response(200, (("Content-Type", "application/json"), *headers), json.dumps(value).encode())
 
@@ -83,16 +78,16 @@ def _datasets(files: Sequence[ApiFile]) -> list[tuple[str, list[ApiFile]]]:
     return list(found.items())
 
 
-def _wordpress(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    kind = asked.parameter("media_type")
+def _wordpress(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    kind = request.parameter("media_type")
     media = [file for file in files if file.media_type.startswith("text/") == (kind == "text")]
-    size, page = asked.number("per_page", 10), asked.number("page", 1)
-    part = asked.part(media, (page - 1) * min(size, asked.most), size)
+    size, page = request.number("per_page", 10), request.number("page", 1)
+    part = request.part(media, (page - 1) * min(size, request.most), size)
     if not part and page > 1:
         return Response(
             400, (("Content-Type", "application/json"),), b'{"code": "rest_post_invalid_page_number"}'
         )
-    pages = -(-len(media) * asked.total // max(1, len(files)) // min(size, asked.most))
+    pages = -(-len(media) * request.total // max(1, len(files)) // min(size, request.most))
     entries = [
         {
             "source_url": file.url,
@@ -102,12 +97,12 @@ def _wordpress(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         }
         for file in part
     ]
-    return _json(entries, (("X-WP-Total", str(asked.total)), ("X-WP-TotalPages", str(pages))))
+    return _json(entries, (("X-WP-Total", str(request.total)), ("X-WP-TotalPages", str(pages))))
 
 
-def _drupal(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    offset, size = asked.number("page[offset]", 0), min(50, asked.number("page[limit]", 50))
-    part = asked.part(files, offset, size)
+def _drupal(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    offset, size = request.number("page[offset]", 0), min(50, request.number("page[limit]", 50))
+    part = request.part(files, offset, size)
     data = [
         {
             "type": "file--file",
@@ -120,27 +115,27 @@ def _drupal(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         }
         for file in part
     ]
-    links = {"self": {"href": asked.url}}
+    links = {"self": {"href": request.url}}
     if offset + len(part) < len(files):
-        links["next"] = {"href": asked.with_parameter("page[offset]", offset + len(part))}
+        links["next"] = {"href": request.with_parameter("page[offset]", offset + len(part))}
     return _json({"jsonapi": {"version": "1.0"}, "data": data, "links": links})
 
 
-def _plone(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    begin, size = asked.number("b_start", 0), asked.number("b_size", 25)
-    part = asked.part(files, begin, size)
+def _plone(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    begin, size = request.number("b_start", 0), request.number("b_size", 25)
+    part = request.part(files, begin, size)
     items = [
-        {"@id": asked.at(f"/plone/{files.index(file)}"), "title": file.title, "modified": file.modified}
+        {"@id": request.at(f"/plone/{files.index(file)}"), "title": file.title, "modified": file.modified}
         for file in part
     ]
     batching = {}
     if begin + len(part) < len(files):
-        batching["next"] = asked.with_parameter("b_start", begin + len(part))
-    return _json({"items": items, "items_total": asked.total, "batching": batching})
+        batching["next"] = request.with_parameter("b_start", begin + len(part))
+    return _json({"items": items, "items_total": request.total, "batching": batching})
 
 
-def _sharepoint(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    part = asked.part(files, asked.number("startrow", 0), asked.number("rowlimit", 10))
+def _sharepoint(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    part = request.part(files, request.number("startrow", 0), request.number("rowlimit", 10))
     rows = "".join(
         "".join(
             f"<d:element><d:Key>{key}</d:Key><d:Value>{escape(value)}</d:Value></d:element>"
@@ -148,12 +143,12 @@ def _sharepoint(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         )
         for file in part
     )
-    return _xml(f"<d:query><d:TotalRows m:type='Edm.Int32'>{asked.total}</d:TotalRows>{rows}</d:query>")
+    return _xml(f"<d:query><d:TotalRows m:type='Edm.Int32'>{request.total}</d:TotalRows>{rows}</d:query>")
 
 
-def _ckan(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
+def _ckan(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
     packages = _datasets(files)
-    part = asked.part(packages, asked.number("start", 0), asked.number("rows", 10))
+    part = request.part(packages, request.number("start", 0), request.number("rows", 10))
     results = [
         {
             "name": name,
@@ -167,7 +162,7 @@ def _ckan(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         }
         for name, held in part
     ]
-    count = len(packages) if asked.total == len(files) else asked.total
+    count = len(packages) if request.total == len(files) else request.total
     return _json({"success": True, "result": {"count": count, "results": results}})
 
 
@@ -191,13 +186,9 @@ def _dcat(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     )
 
 
-def _dkan(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    return _json(_dcat_datasets(files))
-
-
-def _socrata(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    begin = asked.number("offset", 0)
-    part = asked.part(files, begin, asked.number("limit", 100))
+def _socrata(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    begin = request.number("offset", 0)
+    part = request.part(files, begin, request.number("limit", 100))
     results = [
         {
             "resource": {
@@ -210,11 +201,11 @@ def _socrata(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         }
         for at, file in enumerate(part)
     ]
-    return _json({"results": results, "resultSetSize": asked.total})
+    return _json({"results": results, "resultSetSize": request.total})
 
 
-def _opendatasoft(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    part = asked.part(files, asked.number("offset", 0), min(100, asked.number("limit", 10)))
+def _opendatasoft(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    part = request.part(files, request.number("offset", 0), min(100, request.number("limit", 10)))
     results = [
         {
             "dataset_id": "x",
@@ -224,11 +215,11 @@ def _opendatasoft(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         }
         for file in part
     ]
-    return _json({"total_count": asked.total, "results": results})
+    return _json({"total_count": request.total, "results": results})
 
 
-def _dataverse(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    part = asked.part(files, asked.number("start", 0), min(1000, asked.number("per_page", 10)))
+def _dataverse(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    part = request.part(files, request.number("start", 0), min(1000, request.number("per_page", 10)))
     items = [
         {
             "name": file.title,
@@ -240,12 +231,12 @@ def _dataverse(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         }
         for file in part
     ]
-    return _json({"status": "OK", "data": {"total_count": asked.total, "items": items}})
+    return _json({"status": "OK", "data": {"total_count": request.total, "items": items}})
 
 
-def _invenio(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    page, size = asked.number("page", 1), min(25, asked.number("size", 10), asked.most)
-    part = asked.part(files, (page - 1) * size, size)
+def _invenio(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    page, size = request.number("page", 1), min(25, request.number("size", 10), request.most)
+    part = request.part(files, (page - 1) * size, size)
     hits = [
         {
             "metadata": {"title": file.dataset or file.title, "rights": [{"id": file.licence}]},
@@ -262,13 +253,13 @@ def _invenio(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         }
         for file in part
     ]
-    links = {"next": asked.with_parameter("page", page + 1)} if page * size < len(files) else {}
-    return _json({"hits": {"hits": hits, "total": asked.total}, "links": links})
+    links = {"next": request.with_parameter("page", page + 1)} if page * size < len(files) else {}
+    return _json({"hits": {"hits": hits, "total": request.total}, "links": links})
 
 
-def _dspace(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    page, size = asked.number("page", 0), min(100, asked.number("size", 20), asked.most)
-    part = asked.part(files, page * size, size)
+def _dspace(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    page, size = request.number("page", 0), min(100, request.number("size", 20), request.most)
+    part = request.part(files, page * size, size)
     objects = []
     for at, file in enumerate(part):
         stream = {"name": file.title, "_links": {"content": {"href": file.url}}}
@@ -283,13 +274,13 @@ def _dspace(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
         objects.append({"_embedded": {"indexableObject": item}})
     links = {}
     if (page + 1) * size < len(files):
-        links["next"] = {"href": asked.with_parameter("page", page + 1)}
+        links["next"] = {"href": request.with_parameter("page", page + 1)}
     return _json({"_embedded": {"searchResult": {"_embedded": {"objects": objects}, "_links": links}}})
 
 
-def _oai(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    begin = asked.number("resumptionToken", 0)
-    part = asked.part(files, begin, 100)
+def _oai(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    begin = request.number("resumptionToken", 0)
+    part = request.part(files, begin, 100)
     records = "".join(
         f"<record><header><identifier>oai:x</identifier><datestamp>{file.modified}</datestamp></header>"
         f"<metadata><dc:title>{escape(file.title)}</dc:title><dc:identifier>{escape(file.url)}</dc:identifier>"
@@ -301,34 +292,34 @@ def _oai(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
     return _xml(f"<OAI-PMH><ListRecords>{records}{token}</ListRecords></OAI-PMH>")
 
 
-def _geonetwork(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    part = asked.part(files, asked.number("startPosition", 1) - 1, asked.number("maxRecords", 10))
+def _geonetwork(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    part = request.part(files, request.number("startPosition", 1) - 1, request.number("maxRecords", 10))
     records = "".join(
         f"<csw:Record><dc:title>{escape(file.title)}</dc:title><dct:modified>{file.modified}</dct:modified>"
         f"<dct:references>{escape(file.url)}</dct:references></csw:Record>"
         for file in part
     )
-    return _xml(f'<csw:SearchResults numberOfRecordsMatched="{asked.total}">{records}</csw:SearchResults>')
+    return _xml(f'<csw:SearchResults numberOfRecordsMatched="{request.total}">{records}</csw:SearchResults>')
 
 
-def _nada(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    page, size = asked.number("page", 1), min(asked.number("ps", 15), asked.most)
+def _nada(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    page, size = request.number("page", 1), min(request.number("ps", 15), request.most)
     begin = (page - 1) * size
     rows = [
-        {"id": str(begin + at), "title": file.title, "url": asked.at(f"/index.php/catalog/{begin + at}")}
-        for at, file in enumerate(asked.part(files, begin, size))
+        {"id": str(begin + at), "title": file.title, "url": request.at(f"/index.php/catalog/{begin + at}")}
+        for at, file in enumerate(request.part(files, begin, size))
     ]
-    return _json({"result": {"found": asked.total, "rows": rows}})
+    return _json({"result": {"found": request.total, "rows": rows}})
 
 
-def _pxweb(asked: ApiRequest, files: Sequence[ApiFile]) -> Response:
-    page, size = asked.number("pageNumber", 1), min(asked.number("pageSize", 20), asked.most)
+def _pxweb(request: ApiRequest, files: Sequence[ApiFile]) -> Response:
+    page, size = request.number("pageNumber", 1), min(request.number("pageSize", 20), request.most)
     begin = (page - 1) * size
     tables = [
         {"id": str(begin + at), "label": file.title, "updated": file.modified}
-        for at, file in enumerate(asked.part(files, begin, size))
+        for at, file in enumerate(request.part(files, begin, size))
     ]
-    pages = -(-asked.total // size)
+    pages = -(-request.total // size)
     return _json({"tables": tables, "page": {"pageNumber": page, "pageSize": size, "totalPages": pages}})
 
 
@@ -341,25 +332,52 @@ def _sdmx(_: ApiRequest, files: Sequence[ApiFile]) -> Response:
     return _xml(f"<mes:Structure>{flows}</mes:Structure>")
 
 
-ANSWERS: Final[Answers] = {
-    "wordpress": _wordpress,
-    "drupal": _drupal,
-    "plone": _plone,
-    "sharepoint": _sharepoint,
-    "ckan": _ckan,
-    "dkan": _dkan,
-    "socrata": _socrata,
-    "opendatasoft": _opendatasoft,
-    "arcgis-hub": _dcat,
-    "dataverse": _dataverse,
-    "invenio-rdm": _invenio,
-    "dspace": _dspace,
-    "eprints": _oai,
-    "oai-pmh": _oai,
-    "geonetwork": _geonetwork,
-    "nada": _nada,
-    "pxweb": _pxweb,
-    "sdmx": _sdmx,
-    "dcat": _dcat,
+class Software(NamedTuple):
+    """A software with an API: the path of its list, what answers there, and how a page shows the software.
+
+    A page shows it by a header, by its generator, or by something in its head that is not a link to follow.
+    """
+
+    path: str
+    answer: Callable[[ApiRequest, Sequence[ApiFile]], Response]
+    generator: str = ""
+    header: tuple[str, str] | None = None
+    head: str = ""
+
+
+SOFTWARE: Final = {
+    "wordpress": Software(
+        "/wp-json/wp/v2/media", _wordpress, header=("Link", '</wp-json/>; rel="https://api.w.org/"')
+    ),
+    "drupal": Software("/jsonapi/file/file", _drupal, generator="Drupal 10"),
+    "plone": Software("/++api++/@search", _plone, generator="Plone"),
+    "sharepoint": Software(
+        "/_api/search/query", _sharepoint, header=("MicrosoftSharePointTeamServices", "16.0.0.0")
+    ),
+    "ckan": Software("/api/3/action/package_search", _ckan, generator="ckan 2.10.4"),
+    "dkan": Software(
+        "/api/1/metastore/schemas/dataset/items",
+        lambda _, files: _json(_dcat_datasets(files)),
+        head='<meta name="generator" content="Drupal 10"><link href="/modules/contrib/dkan/x.css">',
+    ),
+    "socrata": Software("/api/catalog/v1", _socrata, header=("X-Socrata-RequestId", "x")),
+    "opendatasoft": Software(
+        "/api/explore/v2.1/catalog/datasets",
+        _opendatasoft,
+        head='<script src="https://static.opendatasoft.com/x.js"></script>',
+    ),
+    "arcgis-hub": Software(
+        "/api/feed/dcat-us/1.1.json", _dcat, head='<link href="https://hubcdn.arcgis.com/x.css">'
+    ),
+    "dataverse": Software("/api/search", _dataverse, head='<link href="/dataverse.xhtml">'),
+    "invenio-rdm": Software("/api/records", _invenio, generator="InvenioRDM 12"),
+    "dspace": Software("/server/api/discover/search/objects", _dspace, generator="DSpace 7.6"),
+    "eprints": Software("/cgi/oai2", _oai, generator="EPrints 3.4.5"),
+    "oai-pmh": Software("/oai", _oai, head='<link href="/oai?verb=Identify">'),
+    "geonetwork": Software("/geonetwork/srv/eng/csw", _geonetwork, generator="GeoNetwork 4.4"),
+    "nada": Software("/index.php/api/catalog/search", _nada, generator="NADA"),
+    "pxweb": Software("/api/v2/tables", _pxweb, generator="PxWeb"),
+    "sdmx": Software("/rest/dataflow/all/all/latest", _sdmx, head='<link href="/rest/dataflow">'),
+    "dcat": Software("/data.json", _dcat, head='<link href="/data.json">'),
 }
 """By the name of the profile."""

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from coati.archive.record import Entry, Record
 from coati.errors import unknown_name
 from coati.model import Kind
-from coati.testing.api_answers import ANSWERS, ApiFile, ApiRequest
+from coati.testing.api_answers import SOFTWARE, ApiFile, ApiRequest
 from coati.testing.site import Response, Site, record_of
 from coati.web.media import PRESETS
 from coati.web.urls import resolve
@@ -37,7 +37,7 @@ class ApiState(StrEnum):
     HOSTILE = "hostile"
 
 
-# What an oddly paged API gives at most on one page, whatever it is asked for.
+# What an oddly paged API gives at most on one page, whatever is requested.
 _ODD_PAGE = 7
 _USUAL_PAGE = 10_000
 _REDIRECTED = re.compile(
@@ -46,39 +46,12 @@ _REDIRECTED = re.compile(
 )
 _STUDY = re.compile(r"/index\.php/catalog/(\d+)/related-materials\Z")
 
-# How a page shows its software: by a header, or by something in its head that is not a link to follow.
-_GENERATORS: Final = {
-    "drupal": "Drupal 10",
-    "plone": "Plone",
-    "ckan": "ckan 2.10.4",
-    "invenio-rdm": "InvenioRDM 12",
-    "dspace": "DSpace 7.6",
-    "eprints": "EPrints 3.4.5",
-    "geonetwork": "GeoNetwork 4.4",
-    "nada": "NADA",
-    "pxweb": "PxWeb",
-}
-_HEADERS: Final = {
-    "wordpress": ("Link", '</wp-json/>; rel="https://api.w.org/"'),
-    "sharepoint": ("MicrosoftSharePointTeamServices", "16.0.0.0"),
-    "socrata": ("X-Socrata-RequestId", "x"),
-}
-_HEADS: Final = {
-    "dkan": '<meta name="generator" content="Drupal 10"><link href="/modules/contrib/dkan/x.css">',
-    "opendatasoft": '<script src="https://static.opendatasoft.com/x.js"></script>',
-    "arcgis-hub": '<link href="https://hubcdn.arcgis.com/x.css">',
-    "dataverse": '<link href="/dataverse.xhtml">',
-    "oai-pmh": '<link href="/oai?verb=Identify">',
-    "sdmx": '<link href="/rest/dataflow">',
-    "dcat": '<link href="/data.json">',
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Api:
     """The API of one software, which lists ``files`` at ``base_url``, the root of a host.
 
-    ``most`` is what it gives at most on one page, whatever it is asked for.
+    ``most`` is what it gives at most on one page, whatever is requested.
     """
 
     software: str
@@ -89,8 +62,8 @@ class Api:
 
     def __post_init__(self) -> None:
         """Refuse a software that has no API here."""
-        if self.software not in ANSWERS:
-            raise unknown_name("software with an API", self.software, ANSWERS)
+        if self.software not in SOFTWARE:
+            raise unknown_name("software with an API", self.software, SOFTWARE)
 
     @property
     def listed(self) -> list[ApiFile]:
@@ -115,7 +88,8 @@ class Api:
             return Response.page(
                 f'<html><body><a href="{self.listed[int(study[1])].url}">File</a></body></html>'
             )
-        return self._answer(url) if _is_list(self.software, path) else None
+        is_list = path.partition("?")[0] == SOFTWARE[self.software].path
+        return self._answer(url) if is_list else None
 
     def _answer(self, url: str) -> Response:
         if self.state is ApiState.CLOSED:
@@ -126,48 +100,18 @@ class Api:
         listed = self.listed
         # An odd one counts wrongly, too.
         most = _ODD_PAGE if odd else self.most or _USUAL_PAGE
-        asked = ApiRequest(url, most, 3 * len(listed) if odd else len(listed))
-        return ANSWERS[self.software](asked, listed)
+        request = ApiRequest(url, most, 3 * len(listed) if odd else len(listed))
+        return SOFTWARE[self.software].answer(request, listed)
 
     def mark(self, page: Response) -> Response:
         """Let a page show the software."""
-        headers, body = page.headers, page.body or b""
-        if self.software in _HEADERS:
-            headers = (*headers, _HEADERS[self.software])
-        elif self.software in _GENERATORS:
-            headers = (*headers, ("X-Generator", _GENERATORS[self.software]))
-        else:
-            head, mark, rest = body.partition(b"<head>")
-            shown = _HEADS[self.software].encode()
-            body = head + mark + shown + rest if mark else shown + body
-        return replace(page, headers=headers, body=body)
-
-
-_PATHS: Final = {
-    "wordpress": "/wp-json/wp/v2/media",
-    "drupal": "/jsonapi/file/file",
-    "plone": "/++api++/@search",
-    "sharepoint": "/_api/search/query",
-    "ckan": "/api/3/action/package_search",
-    "dkan": "/api/1/metastore/schemas/dataset/items",
-    "socrata": "/api/catalog/v1",
-    "opendatasoft": "/api/explore/v2.1/catalog/datasets",
-    "arcgis-hub": "/api/feed/dcat-us/1.1.json",
-    "dataverse": "/api/search",
-    "invenio-rdm": "/api/records",
-    "dspace": "/server/api/discover/search/objects",
-    "eprints": "/cgi/oai2",
-    "oai-pmh": "/oai",
-    "geonetwork": "/geonetwork/srv/eng/csw",
-    "nada": "/index.php/api/catalog/search",
-    "pxweb": "/api/v2/tables",
-    "sdmx": "/rest/dataflow/all/all/latest",
-    "dcat": "/data.json",
-}
-
-
-def _is_list(software: str, path: str) -> bool:
-    return path.partition("?")[0] == _PATHS[software]
+        software, body = SOFTWARE[self.software], page.body or b""
+        header = ("X-Generator", software.generator) if software.generator else software.header
+        if header is not None:
+            return replace(page, headers=(*page.headers, header), body=body)
+        before, mark, rest = body.partition(b"<head>")
+        shown = software.head.encode()
+        return replace(page, body=before + mark + shown + rest if mark else shown + body)
 
 
 def _dead(file: ApiFile) -> ApiFile:
@@ -176,7 +120,7 @@ def _dead(file: ApiFile) -> ApiFile:
 
 
 def _hostile(url: str) -> Response:
-    """Answer with what no API should: a list that leads on for ever, to other hosts and to itself."""
+    """Respond with what no API should: a list that leads on for ever, to other hosts and to itself."""
     number = sum(map(ord, url)) % 4
     if number == 0:
         return Response.page("<html><body>Please log in <a href='/login'>here</a></body></html>")

@@ -46,7 +46,7 @@ class ContractError(AssertionError):
 
 
 class Chosen(NamedTuple):
-    """The strategy asked for something."""
+    """The strategy requested something."""
 
     request: Request
     at: float
@@ -73,7 +73,7 @@ def require(holds: bool, message: str) -> None:  # noqa: FBT001 - a condition, n
 class CheckedCrawl:
     """Drives one strategy, and checks each of its answers against what it may know and do.
 
-    Where ``revisits``, a URL may be asked for again after it was answered. Its pages then change from visit
+    Where ``revisits``, a URL may be requested again after it was answered. Its pages then change from visit
     to visit, some visits find nothing changed, and pages tell all their out-links.
     """
 
@@ -96,8 +96,8 @@ class CheckedCrawl:
         self._now = 0.0
         # Until when each deferred URL is to be left alone.
         self._deferred: dict[tuple[Method, str], float] = {}
-        self._asked: set[tuple[Method, str]] = set()
-        # URLs that gave something when they were last asked for, so that it may be unchanged.
+        self._requested: set[tuple[Method, str]] = set()
+        # URLs that gave something at their last request, so that it may be unchanged.
         self._held: set[str] = set()
         self._ids: set[int] = set()
         self._settled: set[int] = set()
@@ -189,7 +189,7 @@ class CheckedCrawl:
             waiting = {(other.method, other.url) for other in self._open.values()}
             require(key not in waiting, f"{request.method} {request.url} is in flight already")
         else:
-            require(key not in self._asked, f"{request.method} {request.url} was asked for before")
+            require(key not in self._requested, f"{request.method} {request.url} was requested before")
         self._check_deferral(key)
         if is_query(request.url):
             _check_query(request)
@@ -210,7 +210,7 @@ class CheckedCrawl:
 
     def _note_choice(self, request: Request, at: float) -> None:
         self._ids.add(request.id)
-        self._asked.add((request.method, request.url))
+        self._requested.add((request.method, request.url))
         self._deferred.pop((request.method, request.url), None)
         self._open[request.id] = request
         self._note(Chosen(request, at))
@@ -223,7 +223,7 @@ class CheckedCrawl:
         elif isinstance(outcome, Redirect | Failure):
             self._held.discard(request.url)
         if isinstance(outcome, Deferred):
-            self._asked.discard((request.method, request.url))
+            self._requested.discard((request.method, request.url))
             self._deferred[request.method, request.url] = outcome.until
         elif isinstance(outcome, Page):
             self._told.update(outcome.links.urls)
@@ -261,7 +261,7 @@ def _check_query(request: Request) -> None:
 
 
 def as_logged(events: Iterable[Event]) -> list[Event]:
-    """Return events as a run's log keeps them: of a page, only links to URLs not yet linked or asked for."""
+    """Return events as a run's log keeps them: of a page, only links to URLs not yet linked or requested."""
     met: set[str] = set()
     logged: list[Event] = []
     for event in events:

@@ -52,7 +52,7 @@ def check_strategy(
 ) -> None:
     """Hold a strategy to its contract on every site and with every number of requests in flight.
 
-    ``revisits`` is for strategies that ask for a URL again after it was answered. ``start_urls`` are those
+    ``revisits`` is for strategies that request a URL again after it was answered. ``start_urls`` are those
     that the strategy is built with, where it is not just the start of the site.
 
     >>> from coati.strategies.baselines.simple_orders import breadth_first
@@ -103,7 +103,7 @@ class _Crawl:
 
     def check(self) -> None:
         events = self._whole()
-        require(bool(events), "the strategy asks for nothing, not even for the start page")
+        require(bool(events), "the strategy requests nothing, not even the start page")
         require_same(events, self._whole(), "the same seed gave another crawl")
         log = as_logged(events)
         early, late = sorted(draw(self.in_flight, turn, len(events) + 1) for turn in (0, 1))
@@ -173,7 +173,7 @@ def _failing(answer: Respond, start_url: str, request: Request) -> Outcome:
 
 
 def _mute(_answer: Respond, start_url: str, request: Request) -> Outcome:
-    """Let there be nothing at all: the start page fails, whatever else could be asked for is refused."""
+    """Let there be nothing at all: the start page fails, whatever else could be requested is refused."""
     return Failure(0, 0, "no such host") if request.url == start_url else Refused("robots.txt")
 
 

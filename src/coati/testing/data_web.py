@@ -2,7 +2,7 @@
 
 There are repositories of a topic and of other topics, portals that give no files away, sites that talk about
 data and have none, ordinary sites, and hubs that list sites. A part of the sites about other things writes of
-the topic too. Pages are made when they are asked for, as outcomes: words, links, files, no HTML. What each
+the topic too. Pages are made when they are requested, as outcomes: words, links, files, no HTML. What each
 page holds follows from the seed alone.
 
 Decision 79 says what its parameters were fitted to, and when they were frozen.

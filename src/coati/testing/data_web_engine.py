@@ -55,10 +55,10 @@ class WebEngine:
             return self._ranked(
                 self._words.row(site), weights, 1, self._parameters.fitted.related_noise, query.text
             )
-        asked = {self._number_of[word] for word in words_in(query.text) if word in self._number_of}
-        least = math.ceil(_SHARE_OF_WORDS * len(asked))
-        words, noise = np.array(sorted(asked), int), self._parameters.keyword_noise
-        return self._ranked(words, np.ones(len(asked)), least, noise, query.text)
+        query_words = {self._number_of[word] for word in words_in(query.text) if word in self._number_of}
+        least = math.ceil(_SHARE_OF_WORDS * len(query_words))
+        words, noise = np.array(sorted(query_words), int), self._parameters.keyword_noise
+        return self._ranked(words, np.ones(len(query_words)), least, noise, query.text)
 
     def _ranked(self, words: Numbers, weights: Floats, least: int, noise: float, text: str) -> Numbers:
         """Return the sites with at least ``least`` of the words, the best first."""

@@ -9,7 +9,7 @@ from enum import IntEnum
 class SiteKind(IntEnum):
     """What a site is.
 
-    A repository offers files of data. A closed portal has data and offers no files: one asks for them, or
+    A repository offers files of data. A closed portal has data and offers no files: one requests them, or
     fills in a form; its pages read like those of a repository. Decoys talk about data and have none, hubs
     list sites.
     """

@@ -38,7 +38,7 @@ def generate_site(parameters: SiteParameters, seed: int, base_url: str = DEFAULT
 
 
 class GeneratedPages(Mapping[str, Response]):
-    """The responses of a generated site, rendered when they are asked for."""
+    """The responses of a generated site, rendered when they are requested."""
 
     def __init__(self, parameters: SiteParameters, seed: int, base_url: str) -> None:
         self._base_url = base_url

@@ -121,12 +121,12 @@ class HostWeb:
         sorts[luck < rich] = RICH
         return sorts
 
-    # --- what drivers and strategies ask --------------------------------------------------------
+    # --- what drivers and strategies need -------------------------------------------------------
 
     def respond(
         self, request: Request, now: float | None = None, observed: dict[str, float] | None = None
     ) -> Outcome:
-        """Return the page that a request asks for; the web does not change with time."""
+        """Return the page of a request; the web does not change with time."""
         if request.method is not Method.GET:
             return Refused("a generated web answers GET only")
         answer = self._answers.get(request.url)

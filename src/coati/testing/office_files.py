@@ -12,7 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-Cell = str | int | float
+CellValue = str | int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class SheetTable:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[CellValue, ...], ...]
 
     @property
-    def lines(self) -> tuple[tuple[Cell, ...], ...]:
+    def lines(self) -> tuple[tuple[CellValue, ...], ...]:
         """The header and the rows."""
         return (self.columns, *self.rows)
 
@@ -84,12 +84,12 @@ def write_xlsx(table: SheetTable) -> bytes:
     return write_zip({name: (_XML + part).encode() for name, part in parts.items()})
 
 
-def _xlsx_row(line: tuple[Cell, ...], number: int) -> str:
+def _xlsx_row(line: tuple[CellValue, ...], number: int) -> str:
     cells = "".join(_xlsx_cell(cell, column, number) for column, cell in enumerate(line))
     return f'<row r="{number}">{cells}</row>'
 
 
-def _xlsx_cell(cell: Cell, column: int, row: int) -> str:
+def _xlsx_cell(cell: CellValue, column: int, row: int) -> str:
     place = f"{chr(ord('A') + column)}{row}"
     if isinstance(cell, str):
         return f'<c r="{place}" t="inlineStr"><is><t>{escape(cell)}</t></is></c>'
@@ -127,7 +127,7 @@ def write_ods(table: SheetTable) -> bytes:
     )
 
 
-def _ods_cell(cell: Cell) -> str:
+def _ods_cell(cell: CellValue) -> str:
     kind = "string" if isinstance(cell, str) else "float"
     value = "" if isinstance(cell, str) else f' office:value="{cell}"'
     return (

@@ -56,7 +56,7 @@ class Renderer:
         self._seed = seed
         self._ids_per_million = round(parameters.unique_ids * 1_000_000)
         self._text = _prose(seed)
-        # Nobody else links into a chain that goes on beyond all others.
+        # Nobody else links into a chain that extends beyond all others.
         self._popular = array(
             "I", islice((page for page in range(len(graph)) if not graph.remote[page]), _POPULAR)
         )

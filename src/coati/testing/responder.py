@@ -42,7 +42,7 @@ _SUCCESS = range(200, 300)
 class Responder:
     """Answers a strategy's requests from a site, under the rules of a crawl of it.
 
-    A page is parsed once, however often it is asked for, and its links are kept whole. The crawl begins at
+    A page is parsed once, however often it is requested, and its links are kept whole. The crawl begins at
     the start URLs of the rules, and at ``more_start_urls``, which widen no scope. Queries to
     ``search://stub/`` are answered from the site's own pages. With ``shortcuts``, what pages show of their
     software is offered, too.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from coati.model import (
     Deferred,
+    Hosts,
     Later,
     Method,
     Other,
+    Outcome,
     Page,
     Redirect,
     Request,
@@ -18,12 +20,7 @@ from coati.model import (
     Unchanged,
 )
 from coati.strategies.deferrals import Deferrals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coati.model import Hosts, Outcome
-    from coati.strategies.state import State
+from coati.strategies.state import State
 
 
 class RevisitInTurn:
@@ -59,10 +56,10 @@ class RevisitInTurn:
         self._out_links: dict[int, list[int]] = {}
         self._turn = 0
         for url in start_urls:
-            self._meet(url)
+            self._add_url(url)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Take what was deferred and may be asked again, else what is new, else what is due for a visit."""
+        """Take what was deferred and may be retried, else what is new, else what is due for a visit."""
         idle = not (self._new or self._due or self._in_flight)
         number = self._deferred.take(now, idle=idle)
         if number is not None:
@@ -92,7 +89,7 @@ class RevisitInTurn:
             if due == number:
                 del self._due[place]
                 return due
-        raise ValueError(f"{url} does not wait to be asked for")
+        raise ValueError(f"{url} is not waiting to be requested")
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Meet the links of a page, count what changed, and let the URL wait for its next visit."""
@@ -101,7 +98,7 @@ class RevisitInTurn:
             self._deferred.push(Method.GET, self._urls[number], number, outcome.until)
             return ()
         if isinstance(outcome, Redirect):
-            self._meet(outcome.location)
+            self._add_url(outcome.location)
         if not isinstance(outcome, Page | Target | Other | Unchanged):
             return ()
         self._changes[number] = self._count_changes(number, outcome)
@@ -110,7 +107,7 @@ class RevisitInTurn:
             self._due.append((now + self._every_seconds, number))
         if isinstance(outcome, Page):
             for url in outcome.links.urls:
-                self._meet(url)
+                self._add_url(url)
         return [Settlement(request_id, float(self._changes[number]))]
 
     def _count_changes(self, number: int, outcome: Outcome) -> int:
@@ -150,7 +147,7 @@ class RevisitInTurn:
         """Name the only arm there is."""
         return f"all links ({arm})"
 
-    def _meet(self, url: str) -> None:
+    def _add_url(self, url: str) -> None:
         if url not in self._numbers:
             self._numbers[url] = len(self._urls)
             self._new.append(len(self._urls))

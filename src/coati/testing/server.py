@@ -18,18 +18,16 @@ import math
 import socket
 import struct
 import threading
+from asyncio import AbstractEventLoop, Server, Transport
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from coati.errors import UsageError
 from coati.testing.site import Response, Site, body_chunks
 from coati.web.urls import normalise
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Server, Transport
 
 MakeSite = Callable[[str], Site]
 """Makes a site for a base URL such as ``http://127.0.0.1:8000``."""
@@ -286,8 +284,8 @@ class _Connection(asyncio.Protocol):
         if self._transport is None or not hasattr(socket, "TCP_INFO"):
             return 0.0
         connection: socket.socket = self._transport.get_extra_info("socket")
-        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
-        milliseconds: int = _LAST_DATA_RECEIVED.unpack_from(told, _LAST_DATA_RECEIVED_AT)[0]
+        tcp_info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+        milliseconds: int = _LAST_DATA_RECEIVED.unpack_from(tcp_info, _LAST_DATA_RECEIVED_AT)[0]
         return milliseconds / 1000
 
     def _next_request(self) -> None:

@@ -1,6 +1,6 @@
 """A website as a value: what each URL answers. Everything else in `coati.testing` makes or uses one.
 
-A site may be a plain dictionary of responses or a mapping that renders a response when it is asked for, so
+A site may be a plain dictionary of responses or a mapping that renders a response when it is requested, so
 that a million URLs need no more memory than their graph.
 """
 
@@ -95,7 +95,7 @@ class Site:
     responses: Mapping[str, Response]
 
     def __post_init__(self) -> None:
-        """Refuse a start that no crawler could ask for."""
+        """Refuse a start that no crawler could request."""
         if normalise(self.start_url) != self.start_url:
             raise UsageError(f"not a web URL in normal form: {self.start_url}")
 

@@ -1,7 +1,7 @@
 """Which page of a generated site links to what: a tree in a few arrays.
 
 From the start page, hubs branch into categories, each category is a chain of listing pages ("next page"), and
-each listing page leads to its items. Where the parameters ask for it, chains without targets go on beyond all
+each listing page leads to its items. If the parameters say so, chains without targets extend beyond all
 others, or there are further chains of one page without any. Targets, errors, redirects and other files hang
 on pages. Pages are numbered breadth-first, so the children of a page are consecutive and a lower number never
 lies deeper: any link to a lower number leaves every depth as it is. About 20 bytes per page.
@@ -64,7 +64,7 @@ class Attached:
 class SiteGraph:
     """The tree. ``chain`` says which listing a page belongs to, ``place`` its number in that listing.
 
-    ``remote`` marks the chains that go on beyond all others, from their first page on.
+    ``remote`` marks the chains that extend beyond all others, from their first page on.
     """
 
     roles: bytearray
@@ -182,7 +182,7 @@ class _Sections:
     rich_last: float
 
     def families(self, count: int) -> list[int]:
-        """Return the families of this many sections: in turns, then moved as far as is asked for.
+        """Return the families of this many sections: in turns, then moved as far as the parameters say.
 
         >>> _Sections((True, False), 1.0).families(4), _Sections((True, False), 0.0).families(4)
         ([1, 1, 0, 0], [0, 1, 0, 1])
@@ -200,7 +200,7 @@ class _Sections:
         return [family for family, rich in enumerate(self.rich) if not rich] or [*range(len(self.rich))]
 
 
-# A part of the chains without targets goes on; long tails are what deep archives of news are.
+# A part of the chains without targets is extended; long tails are what deep archives of news are.
 _LONGER_CHAINS = 0.25
 
 
@@ -214,7 +214,7 @@ class _PageTree:
         self.first_child = array("I")
         self.chain = array("I")
         self.place = array("I")
-        # By page: whether it is there to hold no targets, and whether its chain goes on beyond all others.
+        # By page: whether it is there to hold no targets, and whether its chain extends beyond all others.
         self.barren = bytearray()
         self.remote = bytearray()
         self._plan = plan
@@ -276,7 +276,7 @@ class _PageTree:
             self._heads.append(family)
 
     def _lengthen(self) -> None:
-        """Let some chains without targets go on."""
+        """Extend some chains without targets."""
         barren = self._sections.barren
         able = [chain for chain, family in enumerate(self._heads) if family in barren] or [0]
         count = max(1, round(_LONGER_CHAINS * len(able)))

@@ -1,6 +1,6 @@
 """The URLs of a generated site, both ways: from a node to its URL, and from a URL back to the node.
 
-A URL carries the number of its node, so nothing is stored for items, files and errors: whoever asks for a URL
+A URL carries the number of its node, so nothing is stored for items, files and errors: whoever requests a URL
 has its numbers tried. Errors take the numbers after the last item or file, and look just like those.
 """
 

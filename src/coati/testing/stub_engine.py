@@ -2,7 +2,7 @@
 
 Its ranking is simple and always the same: pages with more of the words come first, then those with a lower
 URL. In this process it is a `coati.search.provider.LocalProvider`; over HTTP, `engine_site` makes the site
-that `coati.testing.serve` serves, and `HttpEngine` the provider that asks it.
+that `coati.testing.serve` serves, and `HttpEngine` the provider that queries it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class HttpEngine:
     key: str = field(default="", repr=False)
 
     def request(self, query: Query) -> ProviderRequest:
-        """Return the request that asks a query."""
+        """Return the request for a query."""
         headers = (("X-Key", self.key),) if self.key else ()
         return ProviderRequest(f"{self.base_url}/search?{query_of(query.address)}", headers)
 
@@ -136,7 +136,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 class _Answers(Mapping[str, Response]):
-    """The answers of an engine by URL, each made when it is asked for."""
+    """The answers of an engine by URL, each made when it is requested."""
 
     def __init__(self, base_url: str, engine: StubEngine) -> None:
         self._base_url = base_url

@@ -1,18 +1,14 @@
-"""The new and changed files of a watch as an Atom feed (RFC 4287), for whoever reads feeds."""
+"""The new and changed files of a watch as an Atom feed (RFC 4287)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from coati.runs.changes_file import Change
 from coati.runs.durable import write_whole
 from coati.units import format_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from coati.runs.changes_file import Change
 
 FILE_NAME = "feed.xml"
 

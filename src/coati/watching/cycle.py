@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.jobs.notebook_tables import pairs_table
 from coati.live.event_files import events_logged
 from coati.live.event_lines import end_lines
+from coati.live.plan import CrawlPlan
+from coati.live.progress import OnProgress
 from coati.readers.entry_dates import ENTRY_DATES, entry_dates
-from coati.runs.changes_file import read_changes, write_new
+from coati.runs.changes_file import Change, read_changes, write_new
 from coati.runs.reader import RunReader
 from coati.runs.snapshots import SnapshotForm
 from coati.runs.store import RunStore
 from coati.settings.crawl_plan import CrawlResources, crawl_plan
 from coati.settings.relevance_model import relevance_model
 from coati.settings.run_file import to_toml_values
+from coati.settings.run_settings import RunSettings
 from coati.stop_reasons import StopReason
 from coati.strategies.revisits.file_checks import MISSES_UNTIL_GONE
 from coati.strategies.revisits.relevance import parse_relevance
@@ -28,22 +32,12 @@ from coati.times import to_iso
 from coati.version import __version__
 from coati.watching.atom_feed import write_feed
 from coati.watching.changes import find_changes
-from coati.watching.known_pages import MOST_PAGES
+from coati.watching.known_pages import MOST_PAGES, KnownPages
 from coati.watching.one_cycle import OneCycle
+from coati.watching.watch_options import WatchOptions
 from coati.web.facts import EXTRACTORS, FEEDS
 from coati.web.likely_extensions import likely_extensions
 from coati.web.media import parse_types
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from coati.live.plan import CrawlPlan
-    from coati.live.progress import OnProgress
-    from coati.runs.changes_file import Change
-    from coati.settings.run_settings import RunSettings
-    from coati.watching.known_pages import KnownPages
-    from coati.watching.watch_options import WatchOptions
 
 # Of this many pages that were visited in a cycle, a site whose pages are nearly all gone has moved.
 _ENOUGH_PAGES = 10
@@ -119,7 +113,7 @@ def run_cycle(
     The first cycle of a watch only looks: it brings no change. ``clock`` tells the time. ``planned`` may add
     to the plan what whoever runs it needs.
     """
-    # Scrapy takes a second to import, and nobody who asks for help should wait for it.
+    # Scrapy takes a second to import, and nobody who reads the help should wait for it.
     from coati.live.running import crawl as crawl_live
 
     settings = _settings(known, options)
@@ -135,7 +129,7 @@ def run_cycle(
     store = RunStore.open(folder, clock()) if begun else RunStore.create(folder, values, clock())
     with store, events_logged(settings.log_file, None) as (on_event, log):
         before = _last_event(folder)
-        trouble = _clock_behind(store.last_logged_time, clock(), options.every)
+        trouble = _clock_behind(store.log.last_time(), clock(), options.every)
         log(f"coati {__version__}: a cycle in {folder.absolute()}")
         resources = CrawlResources(store=store, on_progress=on_progress, on_event=on_event)
         plan = replace(_plan(settings, known, options, resources), new_strategy=new_strategy, clock=clock)
@@ -162,7 +156,7 @@ def run_cycle(
 
 
 def publish(folder: Path, known: KnownPages) -> list[Change]:
-    """Write down what the log says and nobody wrote down yet; returns it."""
+    """Append the changes that are in the log and not yet in the changes file; return them."""
     with RunReader(folder) as run:
         new = write_new(folder, find_changes(run, known.files))
         (run_id,) = run.connection.execute(_RUN_ID).fetchone()
@@ -172,7 +166,7 @@ def publish(folder: Path, known: KnownPages) -> list[Change]:
 
 
 def _settings(known: KnownPages, options: WatchOptions) -> RunSettings:
-    """Ask as the crawl asked, without its limits: a watch has limits per cycle."""
+    """Send requests as the crawl did, without its limits: a watch has limits per cycle."""
     return replace(
         known.settings,
         strategy=options.scheduler,
@@ -227,16 +221,16 @@ def _clock_behind(last_logged: float, now: float, every: float) -> list[str]:
     if last_logged - now < every:
         return []
     then, here = to_iso(last_logged), to_iso(now)
-    told = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
-    return [told + " If the clock was wrong then, begin another watch with --out"]
+    message = f"the last cycle was at {then}, and the clock says {here}: nothing is visited before that time."
+    return [message + " If the clock was wrong then, begin another watch with --out"]
 
 
 def _backlog(waiting: int, follow: int) -> list[str]:
     """Say that more new links come than are followed."""
     if not follow or waiting <= _MANY_CYCLES * follow:
         return []
-    told = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
-    return [told + " Pages take turns, so that none is left out; raise --follow to keep up"]
+    message = f"{waiting:,} new links wait to be followed, for more than {waiting // follow:,} cycles."
+    return [message + " Pages take turns, so that none is left out; raise --follow to keep up"]
 
 
 def _last_event(folder: Path) -> int:

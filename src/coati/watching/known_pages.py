@@ -16,7 +16,7 @@ from coati.errors import CoatiError, ConfigError, UsageError
 from coati.harvesting.seeds import read_seeds
 from coati.readers.robots import robots_url
 from coati.reporting.restored_strategy import restored_strategy, settings_of
-from coati.runs.last_visit import Visited
+from coati.runs.last_visit import LastVisit
 from coati.runs.layout import holds_run
 from coati.runs.reader import RunReader
 from coati.runs.validators import Validators
@@ -70,7 +70,7 @@ _MET = "SELECT url FROM links UNION SELECT url FROM requests"
 
 
 class KnownFile(NamedTuple):
-    """A file that a crawl took: its content, and what asks the server whether it changed."""
+    """A file that a crawl took: its content, and the validators that tell whether it changed."""
 
     sha256: str
     validators: Validators
@@ -104,7 +104,7 @@ class HashSet:
 
 @dataclass(frozen=True, slots=True)
 class KnownPages:
-    """What is known when a watch begins; ``settings`` say how its sites are asked.
+    """What is known when a watch begins; ``settings`` say how to send requests to its sites.
 
     Where ``whole_site``, the feeds that pages offer are watched, too; of a list, what it names and no more.
     """
@@ -117,10 +117,10 @@ class KnownPages:
     value: LinkValue = lambda _link, _page: _LIKE_A_PAGE
     whole_site: bool = False
 
-    def earlier(self, url: str) -> Visited | None:
-        """Tell what the crawl was given of a file; pages are asked for in full, to compare their links."""
+    def earlier(self, url: str) -> LastVisit | None:
+        """Return what the crawl got of a file; pages are requested in full, to compare their links."""
         file = self.files.get(url)
-        return None if file is None else Visited(gave=True, validators=file.validators)
+        return None if file is None else LastVisit(gave=True, validators=file.validators)
 
 
 def read_known(sources: Sequence[Path]) -> KnownPages:
@@ -178,7 +178,7 @@ def _of_crawl(folder: Path) -> KnownPages:
 
 
 def _joined(crawls: Sequence[KnownPages]) -> KnownPages:
-    """Join several crawls in one watch, asked as the first of them was."""
+    """Join several crawls in one watch, with the settings of the first."""
     first = crawls[0]
     if len(crawls) == 1:
         return first

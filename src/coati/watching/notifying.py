@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Self
 
 import aiohttp
 
 from coati.errors import ConfigError
 from coati.jobs.external_command import ExternalCommand
-from coati.runs.changes_file import read_changes
+from coati.live.stop_signal import StopSignal
+from coati.runs.changes_file import Change, read_changes
 from coati.runs.durable import append_lines
 from coati.units import format_count, format_seconds
 from coati.web.urls import normalise
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Self
-
-    from coati.live.stop_signal import StopSignal
-    from coati.runs.changes_file import Change
 
 TOLD = "told.txt"
 # What a command or a server may take for one change.
@@ -38,7 +33,7 @@ _SUCCESS = range(200, 300)
 
 @dataclass(frozen=True, slots=True)
 class ChangeListeners:
-    """Who is told: ``command`` is run for each change, ``hook`` gets it as JSON by POST."""
+    """Whom to notify: ``command`` is run for each change, ``hook`` gets it as JSON by POST."""
 
     command: ExternalCommand | None = None
     hook: str = ""
@@ -63,13 +58,13 @@ def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | 
     """Report what was not reported yet, until ``stop`` is set; returns what went wrong, in words."""
     if not listeners:
         return []
-    told = _told(folder)
-    untold = [change for change in read_changes(folder) if change.id not in told]
+    notified = _notified(folder)
+    pending = [change for change in read_changes(folder) if change.id not in notified]
     wrong = []
     unreached = 0
-    for done, change in enumerate(untold):
+    for done, change in enumerate(pending):
         if unreached == UNREACHED:
-            left = format_count(len(untold) - done, "other change")
+            left = format_count(len(pending) - done, "other change")
             wrong.append(f"{left} will be reported after the next cycle")
             break
         if stop is not None and stop.is_set:
@@ -87,7 +82,7 @@ def report_changes(folder: Path, listeners: ChangeListeners, stop: StopSignal | 
     return wrong
 
 
-def _told(folder: Path) -> set[str]:
+def _notified(folder: Path) -> set[str]:
     path = folder / TOLD
     return set(path.read_text(encoding="ascii", errors="replace").split()) if path.is_file() else set()
 
@@ -114,7 +109,7 @@ async def _post(change: Change, hook: str) -> str:
             aiohttp.ClientSession(timeout=timeout) as session,
             session.post(hook, json=change.as_json(), allow_redirects=False) as answer,
         ):
-            return "" if answer.status in _SUCCESS else f"the hook answered with status {answer.status}"
+            return "" if answer.status in _SUCCESS else f"the hook responded with status {answer.status}"
     except (aiohttp.ClientError, OSError, TimeoutError) as error:
         raise _UnreachableError(_words(error)) from None
 

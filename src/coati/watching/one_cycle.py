@@ -24,11 +24,11 @@ class OneCycle(WrappedStrategy):
         self._is_limited = False
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Return what the watch asks for; the first call of a session sets its limit."""
+        """Return what the watch requests; the first call of a session sets its limit."""
         if not self._is_limited:
             self._is_limited = True
             watch = self._watch
-            only_looks = watch.cycles_begun == 0 and not watch.has_looked
+            only_looks = watch.cycles_begun == 0 and not watch.first_look_done
             # Before its time none begins, and nobody waits for it: cron comes again.
             begins = not only_looks and watch.is_due(now)
             watch.stop_after(watch.cycles_begun + int(begins))

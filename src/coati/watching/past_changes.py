@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from coati.errors import ConfigError, UsageError
-from coati.jobs.arguments import PathText, path_of
+from coati.jobs.arguments import PathText, checked_arguments, path_of, plain_text_of
 from coati.jobs.notebook_tables import rows_table
 from coati.runs.changes_file import Change, read_changes
+from coati.times import to_iso_seconds
 from coati.units import format_count, parse_seconds
 from coati.watching.watch import folder_beside, is_watch
 
@@ -42,18 +43,18 @@ class PastChanges:
         return rows_table(title, rows)
 
 
+@checked_arguments
 def past_changes(source: PathText, since: str | datetime | timedelta | None = None) -> PastChanges:
     """Return what a watch has found so far to be new, changed or gone; nothing is requested.
 
     ``source`` is the folder of a watch, or the crawl or list that it watches. ``since`` is a day or a time
     ("2026-05-01"), or how long ago ("2d").
     """
-    folder = path_of("source", source)
+    folder, begin = path_of("source", source), "" if since is None else _moment(since)
     if not is_watch(folder):
         if not is_watch(folder_beside(folder)):
             raise UsageError(f"there is no watch in {folder}")
         folder = folder_beside(folder)
-    begin = "" if since is None else _moment(since)
     return PastChanges(folder, begin, tuple(each for each in read_changes(folder) if each.seen_at >= begin))
 
 
@@ -62,8 +63,8 @@ def _moment(since: str | datetime | timedelta) -> str:
     try:
         moment = since if isinstance(since, datetime) else _day(since)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
-    except (ConfigError, OverflowError):
+        return to_iso_seconds(moment.timestamp())
+    except (ConfigError, OverflowError, ValueError):
         raise ConfigError(f"--diff {since!r} is neither a day (2026-05-01) nor a time ago (2d)") from None
 
 
@@ -71,6 +72,6 @@ def _day(since: str | timedelta) -> datetime:
     if isinstance(since, timedelta):
         return datetime.now(UTC) - since
     try:
-        return datetime.fromisoformat(since)
+        return datetime.fromisoformat(plain_text_of("since", since))
     except ValueError:
         return datetime.now(UTC) - timedelta(seconds=parse_seconds(since))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from coati.errors import ConfigError, UsageError
 from coati.file_lock import FileHeldError, FileLock
+from coati.live.plan import CrawlPlan
+from coati.live.progress import OnProgress
+from coati.live.stop_signal import StopSignal
 from coati.reporting.report_file import write_report
 from coati.runs.errors import RunLockedError
 from coati.runs.layout import Layout, holds_run, is_free
 from coati.settings.relevance_model import with_whole_path
 from coati.settings.run_file import require_no_hidden, with_values
 from coati.watching.cycle import CycleResult, new_site_watch, publish, run_cycle
-from coati.watching.known_pages import read_known
+from coati.watching.known_pages import KnownPages, read_known
 from coati.watching.notifying import ChangeListeners, report_changes
 from coati.watching.watch_options import (
     FILE_NAME,
@@ -27,24 +30,15 @@ from coati.watching.watch_options import (
 )
 from coati.web.urls import host_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from coati.live.plan import CrawlPlan
-    from coati.live.progress import OnProgress
-    from coati.live.stop_signal import StopSignal
-    from coati.watching.known_pages import KnownPages
-
-
 # What a watch that was killed in its first moments leaves behind.
 _BEGUN = frozenset({"state", "watch.toml.new"})
 
 
 @dataclass(frozen=True, slots=True)
 class WatchPlace:
-    """A watch that is ready to run: its folder, what it begins from, and how it goes on.
+    """A watch that is ready to run: its folder, what it begins from, and how it continues.
 
-    ``notes`` say what is otherwise than its folder says.
+    ``notes`` say what differs from its folder.
     """
 
     folder: Path
@@ -124,7 +118,7 @@ def watch_once(
     stop: StopSignal | None = None,
     planned: Callable[[CrawlPlan], CrawlPlan] = lambda plan: plan,
 ) -> CycleResult:
-    """Run one cycle, write down what changed, and tell of it.
+    """Run one cycle, write down what changed, and notify of it.
 
     What an earlier cycle found that was killed before it could say so is among the changes. Raises
     `coati.runs.errors.RunLockedError` where another process is at it.

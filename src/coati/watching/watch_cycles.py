@@ -7,17 +7,18 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from coati.errors import ConfigError
-from coati.jobs.arguments import PathText, count_of, texts_of
-from coati.jobs.live_progress import CrawlView, shown
+from coati.jobs.arguments import PathText, checked_arguments, count_of, texts_of
+from coati.jobs.live_progress import CrawlView, progress_shown
 from coati.jobs.notebook import is_shown
 from coati.jobs.notebook_tables import rows_table
 from coati.jobs.options import plain_values
-from coati.jobs.own_thread import run_beside_loop
+from coati.jobs.own_event_loop import run_with_own_loop
 from coati.jobs.progress_bar import both
 from coati.jobs.runs import Run
+from coati.live.progress import OnProgress
 from coati.live.stop_signal import StopSignal
 from coati.runs.changes_file import Change
 from coati.runs.errors import RunLockedError
@@ -26,10 +27,7 @@ from coati.stop_reasons import StopReason
 from coati.watching.cycle import CycleResult
 from coati.watching.notifying import ChangeListeners
 from coati.watching.watch import WatchPlace, find_watch, next_cycle, watch_once
-from coati.watching.watch_options import WATCH_OPTIONS, WatchKeywords
-
-if TYPE_CHECKING:
-    from coati.live.progress import OnProgress
+from coati.watching.watch_options import WATCH_OPTIONS, WatchKeywords, WatchOptions, with_options
 
 # The exit code of a watch whose site has other addresses now.
 MOVED = 3
@@ -94,9 +92,9 @@ class WatchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleCallbacks:
-    """Who is told how a watch goes: each cycle when it ended, until when it waits, and its requests.
+    """Callbacks of a watch: for each cycle when it ended, for waits, and for the progress of its requests.
 
-    ``on_skipped`` gets to know why a cycle was left out.
+    ``on_skipped`` gets the reason why a cycle was left out.
     """
 
     on_cycle: Callable[[CycleResult], None] | None = None
@@ -105,6 +103,7 @@ class CycleCallbacks:
     on_progress: OnProgress | None = None
 
 
+@checked_arguments
 def watch(  # noqa: PLR0913 - one argument per option of the command
     source: PathText | Iterable[PathText],
     *,
@@ -127,19 +126,22 @@ def watch(  # noqa: PLR0913 - one argument per option of the command
     """
     if cycles is not None:
         count_of("cycles", cycles)
-    given = plain_values(options)
+    given = plain_values(options, WatchKeywords.__annotations__)
+    own = {name: value for name, value in given.items() if name in WATCH_OPTIONS}
+    # A mistake is told before anything is looked up.
+    with_options(WatchOptions(), own)
     place = find_watch(
         [Path(each) for each in texts_of("source", source)],
-        {name: value for name, value in given.items() if name in WATCH_OPTIONS},
+        own,
         None if out is None else Path(out),
         read_values({name: value for name, value in given.items() if name not in WATCH_OPTIONS}),
     )
     stop = stop or StopSignal()
     view = CrawlView(place.known.settings.budget)
-    with shown(view, quiet=not is_shown(show_progress)) as show:
+    with progress_shown(view, quiet=not is_shown(show_progress)) as show:
         callbacks = CycleCallbacks(on_cycle=on_cycle, on_progress=both(show, on_progress))
         listeners = ChangeListeners.named(exec, notify)
-        return run_beside_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
+        return run_with_own_loop(lambda: watch_cycles(place, cycles, listeners, callbacks, stop), stop)
 
 
 def watch_cycles(
@@ -151,7 +153,7 @@ def watch_cycles(
 ) -> WatchResult:
     """Run cycles one after the other, until the site has moved or somebody stops it.
 
-    A site that is down is asked again in the next cycle; cycles that were missed are skipped, and so is one
+    A site that is down is tried again in the next cycle; cycles that were missed are skipped, and so is one
     that another process is at (but the first: two watches of one folder are a mistake).
     """
     if cycles is not None and cycles < 1:

@@ -9,21 +9,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from pathlib import Path
+from typing import Any, TypedDict, TypeVar
 
 from coati.errors import ConfigError, unknown_name
 from coati.jobs.options import RequestOptions
 from coati.runs.durable import write_whole
+from coati.settings.run_settings import RunSettings
 from coati.settings.setting_types import INTEGER, SECONDS, TEXT, SettingType, above_zero, at_least, choice
 from coati.strategies.revisits.relevance import FORMS
 from coati.strategies.revisits.schedulers import SCHEDULERS
 from coati.toml_writer import to_toml
-from coati.units import format_seconds
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from coati.settings.run_settings import RunSettings
+from coati.units import format_delay, format_seconds
 
 T = TypeVar("T")
 
@@ -51,7 +48,7 @@ def _option(default: T, kind: SettingType, about: str, shown_default: str | None
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """What a watch was told; ``sources`` are the folders of crawls or the list that it began from."""
+    """The options of a watch; ``sources`` are the folders of crawls or the list that it began from."""
 
     sources: tuple[str, ...] = ()
     every: float = _option(3600.0, SECONDS, "Length of a cycle.", "1 h")
@@ -96,7 +93,7 @@ class CycleOptions(TypedDict, total=False):
 
 
 class WatchKeywords(CycleOptions, RequestOptions, total=False):
-    """What `coati.watch` takes by name: the options of a watch, and how sites are asked."""
+    """What `coati.watch` takes by name: the options of a watch, and how requests are sent."""
 
     every: float | str
 
@@ -146,6 +143,6 @@ def require_politeness(options: WatchOptions, settings: RunSettings, hosts: int)
     if seconds > options.every:
         raise ConfigError(
             f"a cycle of {format_seconds(options.every)} is too short for {requests} requests with"
-            f" {settings.delay:g} s between two: they take {format_seconds(seconds)}."
+            f" {format_delay(settings.delay)} between two: they take {format_seconds(seconds)}."
             " Use a longer --every, or less of --per-cycle, --follow and --check"
         )

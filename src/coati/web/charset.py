@@ -17,11 +17,11 @@ _ATTRIBUTE = re.compile(
     rb"(?<![^\s/>=\"'])([^\s/>=\"']++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>\"']++))"
 )
 
-# A browser looks for a declaration in the first 1,024 bytes, and starts over when it meets one later.
+# A browser looks for a declaration in the first 1,024 bytes, and starts over when it finds one later.
 _PRESCAN_BYTES = 1 << 14
 _MAX_MENTIONS = 16
 
-# Python lists many codecs that no browser knows. Some of them are no text (hex, zip), some always fail
+# Python lists many codecs that no browser knows. Some of them are not text (hex, zip), some always fail
 # (undefined, idna), and some turn ASCII into other characters (utf-7): a hostile label may name them.
 _WEB_CODECS = frozenset(
     {

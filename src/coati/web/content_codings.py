@@ -1,7 +1,7 @@
 r"""Undoing Content-Encodings, piece by piece and within bounds: gzip, deflate, Brotli, Zstandard.
 
-However small a piece is that comes in, what goes out comes in pieces of a bounded size, so that whoever takes
-them can stop before a bomb has grown. The end counts as much as the rest: a body that breaks off is told from
+However small the input is, the output comes in pieces of a bounded size, so that the caller can stop before a
+bomb has grown. The end counts as much as the rest: a body that breaks off is distinguished from
 one that is whole.
 
     >>> import gzip
@@ -27,7 +27,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-# What goes out at once, and how much a decoder is given at once: it copies what lies behind the end of one
+# What goes out at once, and how much a decoder is given at once: it copies what lies after the end of one
 # stream, and a body may be made of a great many.
 _OUT_BYTES: Final = 256 * 1024
 _IN_BYTES: Final = 8 * 1024
@@ -35,7 +35,7 @@ _IN_BYTES: Final = 8 * 1024
 # How many codings may lie on top of each other; honest servers use one.
 _MOST_CODINGS: Final = 4
 
-# RFC 9659: nobody need keep more than 8 MiB to undo a Content-Encoding.
+# RFC 9659: more than 8 MiB are never needed to undo a Content-Encoding.
 _ZSTD_WINDOW: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
 
 # What servers name though it changes no byte: by mistake for a charset, or out of their own storage.
@@ -56,7 +56,7 @@ _NO_CODINGS: Final = frozenset(
 
 
 class CodingError(ValueError):
-    """What came is not packed as its header says, or in a way that nobody here can undo."""
+    """The body is not packed as its header says, or in a way that cannot be undone here."""
 
 
 def codings_of(header: str) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def can_undo(codings: Sequence[str]) -> bool:
 
 
 class Unpacking:
-    """Undoes codings; ``whole`` tells at the end whether anything was missing. Raises `CodingError`."""
+    """Undoes codings; ``whole`` says at the end whether anything was missing. Raises `CodingError`."""
 
     def __init__(self, codings: Sequence[str]) -> None:
         if not can_undo(codings):
@@ -126,7 +126,7 @@ class GzipFileUnpacking:
         return self._inner.whole
 
     def rest(self) -> bytes:
-        """Return what was too short to tell, at the end."""
+        """Return what was too short to recognise, at the end."""
         return self._packed if self._keeps is None else b""
 
 
@@ -161,7 +161,7 @@ class _Streams:
         self._begins = begins
         self._stream = new()
         self._fed = self._over = False
-        # Too few bytes behind a stream to tell whether they begin another.
+        # Too few bytes after a stream to see whether they begin another.
         self._held = b""
 
     @property
@@ -249,7 +249,7 @@ class _Brotli:
 
     def __init__(self) -> None:
         self._stream = brotli.Decompressor()
-        # It says that it takes more while it still holds what it unpacked: only asking tells.
+        # It says that it takes more while it still holds what it unpacked: only a call shows it.
         self.pending = False
 
     @property

@@ -1,7 +1,7 @@
-"""Which links lead to files of data, told by the URL alone: what verifies a data repository.
+"""Which links lead to files of data, judged by the URL alone: what verifies a data repository.
 
 The formats are those that the DSDD paper (CIKM 2021) names, with their relatives; its own expressions are not
-published. Files that pages need for themselves (manifests, feeds, sitemaps) are none.
+published. Files that pages need for themselves (manifests, feeds, sitemaps) do not count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUERY = re.compile(
     r"(?:\A|[&;])(?:format|type|accessType|outputFormat)=(csv|json|xlsx?|xml|shapefile|geojson|DOWNLOAD)(?:\Z|[&;])",
     re.IGNORECASE,
 )
-# The export addresses of Socrata, CKAN and ArcGIS.
+# The export URLs of Socrata, CKAN and ArcGIS.
 _EXPORTS = re.compile(
     r"/api/views/[a-z0-9]{4}-[a-z0-9]{4}/rows\.|/dataset/[^/]+/resource/[^/]+/download/"
     r"|/datasets/.+\.(?:csv|zip|geojson|kml)",
@@ -56,23 +56,23 @@ def is_dataset_file(url: str) -> bool:
     return bool(_PATH.search(path) or _EXPORTS.search(path) or _QUERY.search(query_of(url)))
 
 
-def told_format(text: str) -> str:
-    """Name the format of data that the text beside a link ends with, as lists of APIs tell it; else empty.
+def named_format(text: str) -> str:
+    """Name the format of data that the text beside a link ends with, as lists of APIs give it; else empty.
 
-    >>> [told_format(text) for text in ("Taxes (CSV)", "Taxes (text/csv)", "Plan (PDF)", "CSV")]
+    >>> [named_format(text) for text in ("Taxes (CSV)", "Taxes (text/csv)", "Plan (PDF)", "CSV")]
     ['csv', 'csv', '', '']
     """
     found = _TOLD.search(text)
     return found[1].lower() if found else ""
 
 
-def tells_format(text: str) -> bool:
+def names_format(text: str) -> bool:
     """Tell whether the text beside a link ends with any format: then the link leads to a file, not to a page.
 
-    >>> tells_format("Plan (application/pdf)"), tells_format("Plan (draft)"), tells_format("Page (text/html)")
+    >>> names_format("Plan (application/pdf)"), names_format("Plan (draft)"), names_format("Page (text/html)")
     (True, False, False)
     """
-    return bool(told_format(text) or _OTHER_FILES.search(text))
+    return bool(named_format(text) or _OTHER_FILES.search(text))
 
 
 def file_format(url: str) -> str:

@@ -23,7 +23,7 @@ _WITHOUT_FORMAT: Final = frozenset({
     "application/force-download", "application/x-force-download", "application/x-unknown",
 })  # fmt: skip
 
-# With a letter: what follows the dot of "page 2.0" is none.
+# With a letter: what follows the dot of "page 2.0" is not an extension.
 _EXTENSION = re.compile(r"\.(?=[0-9]*[A-Za-z])([A-Za-z0-9]{1,8})\Z")
 _OF_PAGES = frozenset({"asp", "aspx", "htm", "html", "jsp", "php", "shtml", "xht", "xhtml"})
 
@@ -40,7 +40,7 @@ def download_type(content_type: str, disposition: str = "") -> str:
     """Return the type of a download: as declared, or that of any binary file where it names no format.
 
     Programs that declare nothing send files as HTML. A browser saves these and shows no page, if the
-    Content-Disposition says so and proposes a name that is none of a page.
+    Content-Disposition says so and proposes a name that is not one of a page.
 
     >>> download_type("application/force-download"), download_type("text/csv; charset=utf-8")
     ('application/octet-stream', 'text/csv; charset=utf-8')
@@ -61,7 +61,7 @@ def _is_file(disposition: str) -> bool:
 
 
 def proposed_name(disposition: str) -> str:
-    """Return the file name in a Content-Disposition header, without folders; nothing where there is none.
+    """Return the file name in a Content-Disposition header, without folders; empty without one.
 
     >>> proposed_name("attachment; filename*=UTF-8''Donn%C3%A9es.csv"), proposed_name("inline")
     ('Données.csv', '')

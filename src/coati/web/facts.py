@@ -1,7 +1,7 @@
 """Facts about pages: pure functions of a page's bytes, found once when the page is read and logged with it.
 
-A strategy names the extractors that it needs in its registry row; nobody else pays for them. What they find
-is plain JSON, so that a run can be restored from its log without any body.
+A strategy names the extractors that it needs in its registry row; other strategies do not pay for them. What
+they find is plain JSON, so that a run can be restored from its log without any body.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EXTRACTORS: Mapping[str, Extractor] = {
     "dataset_markup": dataset_markup,
     FEEDS: feed_links,
 }
-"""The extractors by the name under which their fact stands in ``Page.facts``."""
+"""The extractors by the key of their fact in ``Page.facts``."""
 
 
 NO_EXTRACTORS: Mapping[str, Extractor] = MappingProxyType({})
@@ -46,7 +46,7 @@ def facts_of(extractors: Mapping[str, Extractor], body: bytes, content_type: str
 
 
 class LazyFacts(Mapping[str, object]):
-    """Every fact about one page, each found when somebody asks for it: for drivers that hold the body.
+    """Every fact about one page, each found when it is first read: for drivers that hold the body.
 
     >>> facts = LazyFacts(lambda: b"<p>All files", "text/html")
     >>> facts["text"]

@@ -1,4 +1,4 @@
-"""The feeds that a page offers in its head: nobody can click on them, so they are none of its links."""
+"""The feeds that a page offers in its head: they cannot be clicked, so they do not count as its links."""
 
 from __future__ import annotations
 

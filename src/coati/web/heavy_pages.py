@@ -71,7 +71,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(_ATTRIBUTE_PATTERN)
-# No honest tag has so many; what follows them is not looked at.
+# No honest tag has more; what follows them is not looked at.
 _MAX_ATTRIBUTES = 128
 # What links are made of, and structured data.
 _KEPT_ATTRIBUTES = _words(
@@ -98,7 +98,7 @@ _BLOCKS = _words(
     " ul"
 )
 _ROW_GROUP = frozenset({"tbody", "tfoot", "thead"})
-# What a start tag closes when it stands open at the end of the stack.
+# What a start tag closes when it is open at the end of the stack.
 _CLOSES: dict[str, frozenset[str]] = {
     "a": frozenset({"a"}),
     "dd": frozenset({"dd", "dt", "p"}),
@@ -153,7 +153,7 @@ def balanced(text: str) -> tuple[str, bool]:
         at = token.end()
         if (name := token["start"]) is not None:
             if text[at - 1] != ">":
-                # The page ends within the tag, which then is none.
+                # The page ends within the tag, which then does not count.
                 return writer.finish(), False
             if writer.elements >= MAX_ELEMENTS:
                 return writer.finish(), True
@@ -193,7 +193,7 @@ class _Writer:
     def __init__(self) -> None:
         self._out: list[str] = []
         self._open: list[str] = []
-        # Where in the stack the open elements of each name stand, and the scopes among them.
+        # Where in the stack the open elements of each name are, and the scopes among them.
         self._places: dict[str, list[int]] = {}
         self._scopes: list[int] = []
         self._foreign = 0

@@ -1,6 +1,6 @@
 """What the URLs of wanted files probably end with: a guess before anything is fetched, and no decision.
 
-What a file is only its server says. But a user who asks for spreadsheets would try ``.xlsx`` before ``.pdf``,
+Only its server says what a file is. But a user who wants spreadsheets would try ``.xlsx`` before ``.pdf``,
 and so may a strategy. The table is ours, since those of operating systems differ from machine to machine.
 """
 
@@ -22,7 +22,7 @@ DATA_EXTENSIONS = frozenset({
     "wks", "wk1",
 })  # fmt: skip
 
-# What addresses of pages end with; the empty one is a directory's or a plain name's.
+# What URLs of pages end with; the empty one is a directory's or a plain name's.
 PAGE_EXTENSIONS = frozenset({"", "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "do", "cfm"})
 
 # A server that has no name for a file's type sends this one, so that it may be any file.

@@ -1,7 +1,7 @@
-"""What names a link to somebody who looks at the page: its row, the heading above it, the page's title.
+"""What names a link to a person who looks at the page: its row, the heading above it, the page's title.
 
 A download button says "Download"; the row of the table says what. Strategies do not read this, so that it
-costs nothing where nobody records a run.
+costs nothing where no run is recorded.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class LinkNames:
         return text
 
     def _row(self, node: LexborNode) -> str:
-        """Return the text of the nearest row that says more than "CSV": lists of formats stand in cells."""
+        """Return the text of the nearest row that says more than "CSV": lists of formats are in cells."""
         row = ""
         for ancestor in islice(_ancestors(node), _MAX_LEVELS):
             if ancestor.tag not in _ROWS:

@@ -1,8 +1,8 @@
 """From the bytes of a page to its links, with the tag path, the anchor and the text around each.
 
 The tree is lexbor's, which is a browser's: implied elements are there, damage is repaired the way the HTML
-standard says. Links stand in document order. What a reader of the page could follow is a link: ``a`` (in
-SVG too) and ``area``, frames, a refresh, and what stands in ``noscript``; not what is in a ``template``, a
+standard says. Links are in document order. What a reader of the page could follow is a link: ``a`` (in
+SVG too) and ``area``, frames, a refresh, and what is in ``noscript``; not what is in a ``template``, a
 comment or a script, and not the old ``xlink:href``.
 
 Most of a page's links share their ancestors, so the path of each ancestor is built once and kept by node for
@@ -111,8 +111,8 @@ class ParsedLinks:
 class ReadPage(NamedTuple):
     """What a page gives.
 
-    ``refused`` lists links that the rules forbid, at least when they are met first; ``truncated`` says that
-    only the beginning was read, ``nofollow`` that the page asks not to follow its links.
+    ``refused`` lists links that the rules forbid, at least when they are first found; ``truncated`` says that
+    only the beginning was read, ``nofollow`` that the page forbids following its links.
     """
 
     links: PageLinks
@@ -209,7 +209,7 @@ def _place_of(reference: str, site: str, directory: str) -> str | None:
 
 
 def _reference(tag: str | None, attributes: dict[str, str | None]) -> str | None:
-    """Return what a link element points to, without the fragment; None where that is no other page."""
+    """Return what a link element points to, without the fragment; None where that is not another page."""
     if tag in {"a", "area"}:
         reference = attributes.get("href")
     elif tag == "meta":
@@ -256,7 +256,7 @@ def _base_url(element: LexborNode, url: str) -> str:
 
 
 def _path_of(node: LexborNode, paths: dict[int, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the tokens from ``html`` down to ``node``, walking up only as far as nobody walked before."""
+    """Return the tokens from ``html`` down to ``node``; the way up is walked only where it is new."""
     unknown = []
     path: tuple[str, ...] = ()
     current: LexborNode | None = node

@@ -1,6 +1,6 @@
 """What counts as a target, by media type and extension, and what is never worth a request.
 
-The lists are those of the crawler that was published with the EDBT 2026 paper; our own presets stand beside
+The lists are those of the crawler that was published with the EDBT 2026 paper; our own presets are beside
 them.
 """
 
@@ -71,7 +71,7 @@ BLOCKED_EXTENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TargetTypes:
-    """Which answers are targets: by media type, or by the extension of the URL or of the proposed file name.
+    """Which responses are targets: by media type, or by the extension of the URL or the proposed file name.
 
     An extension helps where a server sends a generic type; it never turns HTML into a target.
     """
@@ -82,7 +82,7 @@ class TargetTypes:
     everything: bool = False
 
     def kind(self, media_type: str, url: str, file_name: str = "") -> Kind:
-        """Classify a successful answer; what a search engine found is a page, whatever its form.
+        """Classify a successful response; what a search engine found is a page, whatever its form.
 
         ``file_name`` is the one that the server proposes (`coati.web.downloads.proposed_name`).
 
@@ -106,7 +106,7 @@ class TargetTypes:
         return Kind.TARGET if wanted and path_of(url) != "/robots.txt" else Kind.OTHER
 
 
-# What a page is made of is not a file that anybody collects, even under "all-files".
+# What a page is made of is not a file worth collecting, even under "all-files".
 _PAGE_PARTS = frozenset({
     "text/css", "text/javascript", "text/ecmascript", "application/javascript", "application/x-javascript",
     "application/ecmascript",
@@ -114,7 +114,7 @@ _PAGE_PARTS = frozenset({
 
 
 def can_be_wanted(media_type: str) -> bool:
-    """Tell whether files of a type may be what somebody collects: no pages, pictures, films or fonts.
+    """Tell whether files of a type may be worth collecting: not pages, pictures, films or fonts.
 
     >>> can_be_wanted("application/geo+json"), can_be_wanted("font/woff2")
     (True, False)
@@ -211,7 +211,7 @@ def parse_types(text: str) -> TargetTypes:
 
 
 def _unknown_type(name: str) -> ConfigError:
-    """Build the error for a name that is none of a preset; most often it is an extension without its dot."""
+    """Build the error for an unknown preset; most often it is an extension without its dot."""
     if name.isalnum() and name.isascii() and not difflib.get_close_matches(name, PRESETS):
         return ConfigError(
             f"unknown target type {name!r}; did you mean '.{name}'? An extension starts with a dot."
@@ -235,7 +235,7 @@ def _extension(name: str) -> str:
 
 
 def _media_type(name: str) -> str:
-    """Read a media type, and refuse one that no answer could match."""
+    """Read a media type, and refuse one that no response could match."""
     media_type = essence(name)
     if not _MEDIA_TYPE.match(media_type):
         raise ConfigError(

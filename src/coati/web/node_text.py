@@ -12,7 +12,7 @@ MAX_TEXT_CHARS = 300
 # How far into an element its text is looked for. It may hold the whole page.
 _MAX_TEXT_NODES = 500
 # What all texts of a page may cost together, in characters looked at; a node costs as much as this many. The
-# same long text may stand in an ancestor of each link. Elements beyond have no texts.
+# same long text may be in an ancestor of each link. Elements beyond have no texts.
 _MAX_TEXT_WORK = 1 << 26
 _WORK_OF_A_NODE = 64
 
@@ -28,7 +28,7 @@ class NodeTexts:
     def text_of(self, node: LexborNode, between: str = "") -> str:
         """Return the first words of an element, scripts and styles left out.
 
-        ``between`` stands between two texts: a blank parts what only the layout keeps apart.
+        ``between`` separates two texts: a blank divides what only the layout keeps apart.
         """
         pieces = []
         wanted = MAX_TEXT_CHARS

@@ -1,4 +1,4 @@
-"""All out-links of a page, for strategies that ask for them (`coati.model.Page.out_links`)."""
+"""All out-links of a page, for strategies that need them (`coati.model.Page.out_links`)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MAX_TITLE_CHARS = 300
 
 # What is read of a PDF at its beginning, and again at its end.
 _PDF_BYTES = 256 * 1024
-# A ZIP file's directory stands at its end; larger ones are no documents.
+# A ZIP file's directory is at its end; larger ones are not documents.
 _MAX_DIRECTORY_BYTES = 1024 * 1024
 _MAX_METADATA_BYTES = 64 * 1024
 _ZIP_END = b"PK\x05\x06"

@@ -8,7 +8,7 @@ from coati.web.charset import decode_page
 from coati.web.heavy_pages import balanced, is_heavy
 from coati.web.links import MAX_PAGE_BYTES
 
-# What is read of one page: its topic stands early, and a page may be megabytes long.
+# What is read of one page: its topic comes early, and a page may be megabytes long.
 MAX_TEXT_CHARS = 20_000
 _MAX_RAW_CHARS = 10 * MAX_TEXT_CHARS
 

@@ -1,4 +1,4 @@
-"""The words of a page and how often each stands there: what a classifier of pages learns from.
+"""The words of a page and how often each occurs: what a classifier of pages learns from.
 
 Kept as a fact of the page in place of its text: a fraction of the size, and all that discovery needs.
 """
@@ -20,12 +20,12 @@ from coati.web.page_text import tree_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Beyond these a word stands once or twice on a long page.
+# Beyond these a word occurs once or twice on a long page.
 MOST_WORDS = 300
 _MAX_WORD_CHARS = 40
 _MAX_TITLE_CHARS = 300
 
-# Letters of any script; digits and signs tell no topic.
+# Letters of any script; digits and signs say nothing of a topic.
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -46,7 +46,7 @@ def words_in(text: str) -> list[str]:
 
 
 def count_words(text: str, most: int = MOST_WORDS) -> dict[str, int]:
-    """Count the words of a text; of too many, the most frequent are kept, then those that stand first.
+    """Count the words of a text; of too many, the most frequent are kept, then the first.
 
     >>> count_words("data by city, data by year")
     {'data': 2, 'by': 2, 'city': 1, 'year': 1}

@@ -1,14 +1,14 @@
-"""Names under which anybody may register: gov.uk is not a site, and www.gov.uk is one.
+"""Names under which anyone may register: gov.uk is not a site, and www.gov.uk is one.
 
-The list is the one that tldextract ships. It is read from the package, never fetched: a crawl asks nobody
-whom its user did not name.
+The list is the one that tldextract ships. It is read from the package, never fetched: a crawl contacts no
+server that its user did not name.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-# Directly under these, every name is somebody's. The library takes half a second to import, so most crawls
+# Directly under these, every name has an owner. The library takes half a second to import, so most crawls
 # do without it.
 PLAIN_ENDINGS = frozenset(
     ["org", "com", "net", "edu", "gov", "info", "eu", "de", "ch", "nl", "dk", "cz", "lu", "sk", "si"]

@@ -1,4 +1,4 @@
-"""A query to a search engine as an address, so that it can be asked for, logged and replayed like any URL.
+"""A query to a search engine as a URL, so that it can be requested, logged and replayed like any URL.
 
 There are four of them, each with ``&page=`` from the second page of results on::
 
@@ -7,8 +7,8 @@ There are four of them, each with ``&page=`` from the second page of results on:
     search://ENGINE/?backlinks=URL    pages that link to this one
     search://ENGINE/?site=URL         files of this site, as an index of a web archive knows them
 
-Only a strategy makes queries. No page can: `coati.web.urls.resolve` and `normalise` know web addresses alone,
-so a link or a redirect to ``search://`` leads nowhere, and nobody else spends the user's quota.
+Only a strategy makes queries. No page can: `coati.web.urls.resolve` and `normalise` know only web addresses,
+so a link or a redirect to ``search://`` leads nowhere, and nothing else spends the user's quota.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FORM = "a query looks like search://ENGINE/?q=words"
 
 
 class Ability(StrEnum):
-    """What a search engine can be asked for; the value is the parameter of the address."""
+    """What a search engine can search; the value is the parameter of the URL."""
 
     KEYWORDS = "q"
     RELATED = "related"
@@ -39,7 +39,7 @@ class Ability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question to a search engine; equal questions are equal values, and have one address.
+    """A question to a search engine; equal questions are equal values, and have one URL.
 
     ``text`` is words, or the URL whose relatives or backlinks are looked for. Raises `UsageError` where that
     is not a query.
@@ -66,23 +66,23 @@ class Query:
 
     @property
     def address(self) -> str:
-        """The address of the query, in normal form."""
+        """The URL of the query, in normal form."""
         page = f"&page={self.page}" if self.page > 1 else ""
         text = quote_plus(self.text, safe="/:")
         return f"{QUERY_SCHEME}//{self.engine}/?{self.ability.value}={text}{page}"
 
 
 def parse_query(address: str) -> Query:
-    """Read the address of a query, in normal form or not; raises `UsageError` that says what is wrong.
+    """Read the URL of a query, in normal form or not; raise `UsageError` that says what is wrong.
 
     >>> parse_query("search://local?page=1&q=food%20security")
     Query(engine='local', text='food security', ability=<Ability.KEYWORDS: 'q'>, page=1)
     """
     if not is_query(address) or len(address) > MAX_URL_CHARS:
-        raise UsageError(f"not the address of a query: {address[:60]!r}; {_FORM}")
+        raise UsageError(f"not the URL of a query: {address[:60]!r}; {_FORM}")
     authority, mark, parameters = address.removeprefix(QUERY_SCHEME).partition("?")
     if not mark or not authority.startswith("//"):
-        raise UsageError(f"{address!r} asks for nothing: {_FORM}")
+        raise UsageError(f"{address!r} is an empty query: {_FORM}")
     engine = authority[2:].removesuffix("/")
     _check_engine(engine)
     pairs = parse_qsl(parameters, keep_blank_values=True)
@@ -111,7 +111,7 @@ def _normal_text(text: str, ability: Ability) -> str:
     if ability is not Ability.KEYWORDS:
         url = normalise(text)
         if url is None:
-            raise UsageError(f"{ability.value}= needs a web address, not {text[:60]!r}")
+            raise UsageError(f"{ability.value}= needs a URL, not {text[:60]!r}")
         return url
     # Terms come out of pages: whatever cannot be seen separates words at most.
     seen = "".join(character if character.isprintable() else " " for character in text)

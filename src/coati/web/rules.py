@@ -1,4 +1,4 @@
-"""Which URLs a crawl may ask for at all: its scope, what it never fetches, and traps.
+"""Which URLs a crawl may request at all: its scope, what it never fetches, and traps.
 
 Rules are the user's and the run's, not a strategy's: a driver applies them to what it extracts, so each
 strategy sees the same web. A refusal has a reason from a closed set, and is counted.
@@ -110,8 +110,8 @@ class Rules:
     def refusal(self, url: str) -> Refusal | None:
         """Say why a URL in normal form must not be requested; None if it may.
 
-        A start URL always may: who gives patterns means them for what is found from there. So may a query,
-        which is of no site.
+        A start URL always may: patterns are meant for what is found from there. So may a query,
+        which belongs to no site.
         """
         if url in self._starts or is_query(url):
             return None
@@ -127,8 +127,8 @@ class Rules:
     def list_refusal(self, url: str) -> Refusal | None:
         """Say why a list of links (`coati.readers.list_addresses`) must not be requested; None if it may.
 
-        Only its host counts: a sitemap stands at the root of a site whose folder is crawled, and nobody
-        means a sitemap by the patterns for what is found from it.
+        Only its host counts: a sitemap is at the root of a site whose folder is crawled, and the
+        patterns for what is found from it are not meant for it.
         """
         scope = Scope.HOST if self.scope is Scope.PATH else self.scope
         admitted = url in self._starts or is_query(url) or self._in_scope(url, scope)
@@ -193,7 +193,7 @@ class Rules:
 def _checked(url: str) -> str:
     start = parse_query(url).address if is_query(url) else normalise(url)
     if start is None:
-        raise ConfigError(f"the start URL {url!r} is not a web address (http:// or https://)")
+        raise ConfigError(f"the start URL {url!r} does not begin with http:// or https://, or is not valid")
     return start
 
 
@@ -204,7 +204,7 @@ def _site_of(host: str) -> str:
 
 
 def _above(host: str) -> Iterator[str]:
-    """Return the names that a host stands below, the nearest first."""
+    """Return the names above a host, the nearest first."""
     _, dot, above = host.partition(".")
     while dot:
         yield above

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from collections.abc import Collection
 
 # A page that is built by a script has a link home, perhaps, and one that says how to switch scripts on.
 FEW_LINKS = 5

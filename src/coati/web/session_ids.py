@@ -1,7 +1,7 @@
 """Session ids in URLs: the same page under another URL for each visitor.
 
 Only values that look like an id count: a survey may well be ``?sid=12``. What is left without the id is never
-asked for, since some servers then answer another page; it only says which URLs are the same.
+requested, since some servers then return another page; it only says which URLs are the same.
 """
 
 from __future__ import annotations

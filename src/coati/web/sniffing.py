@@ -1,13 +1,13 @@
 r"""What a body is where its server does not say, as browsers find out (the MIME Sniffing Standard of WHATWG).
 
-A declared type is believed, with two exceptions: none at all, or one that is not a media type or stands for
+A declared type is believed, with two exceptions: none at all, or one that is not a media type or means
 none, leaves it to the first bytes; and the four spellings of ``text/plain`` that servers send for whatever
-they do not know are believed only of text. A type that asks for a download and names no format is that of any
+they do not know are believed only of text. A type that means a download and names no format is that of any
 binary file (`coati.web.downloads`). So a table without a type is ``text/plain``, a page is a page, and
-nobody's ``text/csv`` or ``application/octet-stream`` becomes something else.
+a ``text/csv`` or ``application/octet-stream`` never becomes something else.
 
-Of the standard's tables, sound without an ID3 tag is left out: it takes a decoder to tell it, and we collect
-no sound.
+Of the standard's tables, sound without an ID3 tag is left out: it takes a decoder to recognise it, and we
+collect no sound.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HTML = re.compile(b"(?:" + b"|".join(map(re.escape, _TAGS)) + rb")[ >]", re.IGN
 
 
 class _Sign(NamedTuple):
-    """Bytes at the beginning, and perhaps others at a place behind it, that tell a media type."""
+    """Bytes at the beginning, and perhaps others at a later place, that show a media type."""
 
     begins: bytes
     media_type: str
@@ -87,7 +87,7 @@ _SIGNS = (
 def sniffed_type(content_type: str, beginning: bytes, disposition: str = "") -> str:
     r"""Return the content type that counts, given the one that was declared and the first bytes of the body.
 
-    ``disposition`` is the Content-Disposition, which tells a file that is declared as a page.
+    ``disposition`` is the Content-Disposition, which shows a file that is declared as a page.
 
     >>> sniffed_type("", b"<!doctype html><p>"), sniffed_type("", b"a,b\n1,2\n")
     ('text/html', 'text/plain')
@@ -109,7 +109,7 @@ def sniffed_type(content_type: str, beginning: bytes, disposition: str = "") -> 
 
 
 def _unknown(beginning: bytes) -> str:
-    """Tell the type of what has none, in the order of the standard."""
+    """Guess the type of a body without one, in the order of the standard."""
     text = beginning.lstrip(_BLANKS)
     if _HTML.match(text):
         return "text/html"

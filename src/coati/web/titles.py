@@ -5,7 +5,7 @@ that holds the link, the heading above it, the title of the page, and the title 
 Each of them is skipped where it names nothing either.
 
 A link whose text is the name of a file tells it from its neighbours and says little else. Then the first of
-the other texts stands before it.
+the other texts comes before it.
 """
 
 from __future__ import annotations

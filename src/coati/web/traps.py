@@ -1,35 +1,33 @@
-"""Sites without end: calendars that turn for ever, results beyond the last page, addresses that all exist.
+"""Sites without end: calendars that turn for ever, results beyond the last page, URLs that all exist.
 
 No single URL shows that it belongs to a trap. So a `TrapWatch` keeps counts by shape: a URL's host and path
 with numbers folded, and the names of its query's parameters. What it goes by is barrenness: how many answers
-a shape has given since one of its pages last brought a target, be it by a few steps. A shape that keeps
+a shape has given since one of its pages last brought a target, also by a few steps. A shape that keeps
 bringing targets is never cut, however large it is.
 
 - Endless: more than ``max_urls_per_shape`` links of a shape were admitted, a tenth of this many were looked
   at, and nothing came of it.
 - Too deep: a page was reached through more than ``max_chain`` pages of its own shape, and this many answers
   of that shape have brought nothing.
-- Duplicate: the URL differs from one that was met by a session id only; or its shape has given the same page
-  ``max_equal_pages`` times in a row; or it stands on a page that was seen so often already. Pages are
-  compared without their own address. A few equal pages are no reason: the same frameset may stand in many
+- Duplicate: the URL differs from a known one by a session id only; or its shape has given the same page
+  ``max_equal_pages`` times in a row; or it is on a page that was seen that often already. Pages are compared
+  without their own URL. A few equal pages are not a reason: the same frameset may be in many
   folders, and leads to other pages from each of them.
 
-Memory is bounded: of shapes and of links, those met last are remembered. What is forgotten is only ever
+Memory is bounded: of shapes and of links, the latest are remembered. What is forgotten is only ever
 counted too low, so that less is dropped.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from coati.errors import ConfigError
 from coati.web.session_ids import session_free
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # A long token with a number in it is an id; any other number is a number.
 _FOLDED = re.compile(
@@ -37,17 +35,17 @@ _FOLDED = re.compile(
 )
 
 # How much of what was admitted has to be looked at before a shape can be called endless: a list of ten
-# thousand data sets may well be read before the first of them is asked for.
+# thousand data sets may well be read before the first of them is requested.
 _LOOKED_AT = 0.1
 
-# A target speaks for the pages on the way to it, of this many shapes: list, data set, its files.
+# A target is evidence for the pages on the way to it, of this many shapes: list, data set, its files.
 _WAY = 4
 
 _SHAPES = 1 << 14
 _LINKS = 1 << 16
 _BODIES = 1 << 16
 
-# Shorter addresses ("/", "/a") stand in any page for many reasons.
+# Shorter URLs ("/", "/a") are in any page for many reasons.
 _OWN_ADDRESS_CHARS = 4
 
 
@@ -103,7 +101,7 @@ V = TypeVar("V")
 
 
 class _Recent(Generic[K, V]):
-    """What was met last, between ``size`` and twice as many entries."""
+    """The latest entries, between ``size`` and twice as many."""
 
     __slots__ = ("_new", "_old", "_size")
 
@@ -131,7 +129,7 @@ class _Recent(Generic[K, V]):
 class _Shape:
     """What is known of one shape; ``admitted`` and ``barren`` count since it last brought a target."""
 
-    asked: bool = False
+    requested: bool = False
     admitted: int = 0
     barren: int = 0
     # The last page: how many links it had, what it said, and how often that came in a row.
@@ -151,14 +149,15 @@ class _Origin:
 class TrapWatch:
     """Watches one crawl.
 
-    For each answer call `answered`; for a page then `sift`, with those of its links that are new to the run.
+    For each response, call `answered`; for a page, then call `filter_links` with its links and the places of
+    those that are new to the run.
 
     >>> watch = TrapWatch(TrapSettings(max_urls_per_shape=1))
     >>> watch.answered("http://example.org/day/1", is_target=False)
-    >>> watch.sift("http://example.org/day/1", b"", ["http://example.org/day/2"], [0])
+    >>> watch.filter_links("http://example.org/day/1", b"", ["http://example.org/day/2"], [0])
     {}
     >>> watch.answered("http://example.org/day/2", is_target=False)
-    >>> watch.sift("http://example.org/day/2", b"", ["http://example.org/day/3"], [0])
+    >>> watch.filter_links("http://example.org/day/2", b"", ["http://example.org/day/3"], [0])
     {0: <Trap.ENDLESS: 'trap: endless pages'>}
     """
 
@@ -171,9 +170,9 @@ class TrapWatch:
         self._bodies: _Recent[int, int] = _Recent(_BODIES)
 
     def answered(self, url: str, *, is_target: bool) -> None:
-        """Count an answer, whatever it was; a target speaks for its own shape and for those on its way."""
+        """Count a response of any kind; a target is evidence for its own shape and for those on its way."""
         shape = self._shape(url)
-        shape.asked = True
+        shape.requested = True
         if not is_target:
             shape.barren += 1
             return
@@ -183,7 +182,7 @@ class TrapWatch:
             if paid.body is not None:
                 self._bodies.put(paid.body, 0)
 
-    def sift(
+    def filter_links(
         self,
         page_url: str,
         body: bytes,
@@ -192,7 +191,7 @@ class TrapWatch:
         *,
         visited: bool = False,
     ) -> dict[int, Trap]:
-        """Say which links of a page are not to be followed, by their place among ``urls``.
+        """Return the links of a page that must not be followed, by their place among ``urls``.
 
         ``fresh`` are the places of links that are new to the run, each URL once; all others are left alone.
         A page that was ``visited`` before is expected to be like itself.
@@ -200,7 +199,9 @@ class TrapWatch:
         fresh = list(fresh)
         own = self._shape(page_url)
         brings_links = bool(fresh)
-        worn_out = not visited and self._compare(own, page_url, body, len(urls), brings_links=brings_links)
+        seen_too_often = not visited and self._compare(
+            own, page_url, body, len(urls), brings_links=brings_links
+        )
         if not fresh:
             return {}
         origin = self._origin(page_url, own)
@@ -209,14 +210,14 @@ class TrapWatch:
         for place in fresh:
             url = urls[place]
             shape = self._shape(url)
-            trap = Trap.DUPLICATE if worn_out else self._judge(url, shape, own, origin)
+            trap = Trap.DUPLICATE if seen_too_often else self._judge(url, shape, own, origin)
             if trap is None:
                 self._admit(url, shape, origin)
-                promising = promising or not shape.asked
+                promising = promising or not shape.requested
             else:
                 traps[place] = trap
         if promising and own.barren and not visited:
-            # Nobody knows yet what comes of such links: breadth first, a thousand data sets are seen before
+            # It is not known yet where such links lead: breadth first, a thousand data sets are seen before
             # the first of their files.
             own.barren -= 1
         return traps
@@ -246,13 +247,13 @@ class TrapWatch:
             self._sessions.put(hash(free), True)
 
     def _is_session_twin(self, url: str) -> bool:
-        """Tell whether a URL was met with another session id, or with one where this has none."""
+        """Tell whether a URL is known with another session id, or with one where this has none."""
         free = session_free(url)
         if free == url and not self._sessions:
             return False
         if self._sessions.get(hash(free)):
             return True
-        # Met without any id.
+        # Seen without any id.
         return free != url and self._origins.get(hash(free)) is not None
 
     def _origin(self, page_url: str, own: _Shape) -> _Origin:

@@ -1,13 +1,13 @@
-"""URLs in one normal form, and the questions that we ask of them.
+"""URLs in one normal form, and functions that answer questions about them.
 
 Resolving follows the WHATWG standard (through ada), so that a link leads where a browser would go. On top of
 that the normal form drops the fragment, and writes each path octet in one way: decoded where the octet may
 stand in a path as it is, percent-encoded with upper-case digits where not. ``%2F`` is kept, since a slash
 that was escaped is data and not a separator. Queries are left as ada writes them: their escapes may mean
-something to the server. A user and a password are dropped: they are no part of where something is, and would
-stand in every file that names the URL. A URL in normal form is ASCII, has a path, and is its own normal form.
+something to the server. A user and a password are dropped: they are not part of where something is, and would
+be in every file that names the URL. A URL in normal form is ASCII, has a path, and is its own normal form.
 
-A query to a search engine is an address too (`coati.web.queries`), which the questions below know. It has no
+A query to a search engine is a URL too (`coati.web.queries`), which the questions below know. It has no
 place on the web: `resolve` and `normalise` give None for it.
 """
 
@@ -25,7 +25,7 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9/:@!$&'()*+,;=~\-._]*\Z")
 _ESCAPED_SLASH = re.compile(r"(%2[fF])")
 _EXTENSION = re.compile(r"\.([A-Za-z0-9\-_]{1,16})\Z")
 
-# The port of an address without a scheme, and the ports that are meant for encryption.
+# The port of a URL without a scheme, and the ports that are meant for encryption.
 _BARE_PORT = re.compile(r"[^/?#]*:([0-9]{1,5})(?:[/?#]|\Z)")
 _HTTPS_PORTS = frozenset({"443", "8443"})
 
@@ -36,7 +36,7 @@ QUERY_SCHEME = "search:"
 
 
 def is_query(url: str) -> bool:
-    """Tell whether an address is a query to a search engine."""
+    """Tell whether a URL is a query to a search engine."""
     return url.startswith(QUERY_SCHEME)
 
 
@@ -58,7 +58,7 @@ def resolve(base: str, reference: str) -> str | None:
 
 
 def with_scheme(text: str) -> str:
-    """Add the scheme that somebody left out: https, or http where a port is named that is not one of https.
+    """Add a missing scheme: https, or http where a port is named that is not one of https.
 
     >>> with_scheme("example.org/a"), with_scheme("localhost:8000/a"), with_scheme("example.org:8443")
     ('https://example.org/a', 'http://localhost:8000/a', 'https://example.org:8443')
@@ -128,7 +128,7 @@ def _normal_path(path: str) -> str:
 
 
 def url_hash(url: str) -> int:
-    """Return 64 bits that stand for a URL, the same in every process.
+    """Return a hash of a URL of 64 bits, the same in every process.
 
     >>> url_hash("http://example.org/")
     2689016738534627648
@@ -150,7 +150,7 @@ def userinfo_of(url: str) -> tuple[str, str] | None:
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of a URL, as they stand at the beginning of its normal form.
+    """Return scheme, host and port of a URL, which begin its normal form.
 
     >>> origin_of("https://example.org:8443/a?b")
     'https://example.org:8443'

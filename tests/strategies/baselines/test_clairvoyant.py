@@ -87,7 +87,7 @@ def test_clairvoyant_is_the_literal_greedy_order(truth: SiteTruth) -> None:
 
 
 @given(truth=truths())
-def test_omniscient_asks_for_each_target_and_nothing_else(truth: SiteTruth) -> None:
+def test_omniscient_requests_each_target_and_nothing_else(truth: SiteTruth) -> None:
     targets = {url for url, kind in zip(truth.urls, truth.kinds, strict=True) if kind is Kind.TARGET}
     asked = plan(omniscient(truth))
     assert set(asked) == targets

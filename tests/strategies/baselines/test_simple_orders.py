@@ -95,7 +95,7 @@ def crawl(strategy: FrontierStrategy, graph: Graph) -> list[str]:
 
 @pytest.mark.parametrize("kind", MAKE)
 @given(graph=graphs())
-def test_everything_that_can_be_reached_is_asked_for_once(kind: str, graph: Graph) -> None:
+def test_everything_that_can_be_reached_is_requested_once(kind: str, graph: Graph) -> None:
     order = crawl(MAKE[kind]([url(0)]), graph)
     assert Counter(order) == Counter(url(number) for number in reached(graph))
     assert crawl(MAKE[kind]([url(0)]), graph) == order
@@ -136,7 +136,7 @@ def test_several_may_be_in_flight(kind: str, graph: Graph, data: st.DataObject) 
 
 @pytest.mark.parametrize("kind", MAKE)
 @given(graph=graphs(), data=st.data())
-def test_a_crawl_that_was_saved_or_redone_goes_on_as_it_would_have(
+def test_a_crawl_that_was_saved_or_redone_continues_as_it_would_have(
     kind: str, graph: Graph, data: st.DataObject
 ) -> None:
     strategy = MAKE[kind]([url(0)])

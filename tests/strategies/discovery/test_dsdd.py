@@ -29,7 +29,7 @@ from tests.strategies.discovery.small_web import (
 WEB = small_web()
 MODEL = model_of_examples(examples())
 SETTINGS = DiscoverySettings(
-    words="rain",
+    topic="rain",
     keyword_engines=("stub",),
     related_engines=("stub",),
     backlink_engines=("stub",),
@@ -49,7 +49,7 @@ def states(strategy: Dsdd) -> dict[str, str]:
 
 @pytest.mark.parametrize("results", [4, 6, 12, 30])
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_asks_for_what_the_paper_asks_for(results: int, seeds: int) -> None:
+def test_requests_what_the_paper_requires(results: int, seeds: int) -> None:
     settings = replace(SETTINGS, results_per_query=results, seeds_per_pull=seeds)
     asked = drive(dsdd(settings), answers(WEB))
     sizes = {"seeds": seeds, "terms": 2, "results": results, "links": 10}
@@ -87,7 +87,7 @@ def test_a_single_action_asks_nothing_else() -> None:
     )
 
 
-def test_an_action_without_an_engine_sleeps_and_is_told() -> None:
+def test_an_action_without_an_engine_sleeps_and_is_reported() -> None:
     strategy = dsdd(replace(SETTINGS, backlink_engines=()))
     asked = drive(strategy, answers(WEB))
     assert not any("backlinks=" in url for url in asked)
@@ -135,7 +135,7 @@ def test_looks_through_the_repositories_at_the_end() -> None:
     assert any(url.endswith("/more") for url in asked[41:])
 
 
-def test_what_met_an_outage_is_asked_again_and_counts_then() -> None:
+def test_what_met_an_outage_is_requested_again_and_counts_then() -> None:
     tell = answers(WEB)
     out: set[str] = set()
 
@@ -150,7 +150,7 @@ def test_what_met_an_outage_is_asked_again_and_counts_then() -> None:
     assert states(strategy)["repo1.test"] == "verified"
 
 
-def test_a_site_that_blocks_us_is_no_repository() -> None:
+def test_a_site_that_blocks_us_is_not_a_repository() -> None:
     tell = answers(WEB)
 
     def blocked(request: Request) -> Outcome:
@@ -165,7 +165,7 @@ def test_a_site_that_blocks_us_is_no_repository() -> None:
 
 @pytest.mark.parametrize("in_flight", [1, 5])
 @pytest.mark.parametrize("crawl_after", [None, 50])
-def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(
+def test_a_search_that_was_stopped_continues_as_if_it_had_not_been(
     in_flight: int, crawl_after: int | None
 ) -> None:
     settings = replace(SETTINGS, crawl_after=crawl_after)
@@ -217,7 +217,7 @@ def test_the_user_accepts_a_site_that_was_rejected() -> None:
     assert (accepted.state, accepted.by_user) == (CheckState.VERIFIED, True)
 
 
-def test_a_quota_ends_the_queries_and_a_larger_one_goes_on() -> None:
+def test_a_quota_ends_the_queries_and_a_larger_one_continues() -> None:
     tell = answers(WEB)
     first = dsdd(wishes=UserJudgements(max_queries=3))
     asked = drive(first, tell)
@@ -242,7 +242,7 @@ def test_says_which_words_speak_for_a_page() -> None:
 
 @pytest.mark.parametrize("name", ["dsdd", "bd"])
 def test_keeps_the_contract(name: str) -> None:
-    settings = StrategySettings(discovery=replace(SETTINGS, words="data"), start_model=MODEL)
+    settings = StrategySettings(discovery=replace(SETTINGS, topic="data"), start_model=MODEL)
     sites = {key: site for key, site in default_sites().items() if key.startswith(("errors", "start page"))}
     check_strategy(
         lambda site, seed: build_strategy(name, [site.start_url], seed, settings=settings), sites, (1, 4)

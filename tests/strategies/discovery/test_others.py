@@ -34,7 +34,7 @@ def made(kind: type[Dsdd]) -> Dsdd:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("in_flight", [1, 5])
-def test_what_was_stopped_goes_on_as_if_it_had_not_been(kind: type[Dsdd], in_flight: int) -> None:
+def test_what_was_stopped_continues_as_if_it_had_not_been(kind: type[Dsdd], in_flight: int) -> None:
     whole = CheckedCrawl(made(kind), HOME_PAGES, answers(WEB), in_flight)
     whole.run()
     log = as_logged(whole.events)
@@ -54,7 +54,7 @@ def test_what_was_stopped_goes_on_as_if_it_had_not_been(kind: type[Dsdd], in_fli
 
 @pytest.mark.parametrize("name", ["search-engine", "disco", "ache", "prospect"])
 def test_keeps_the_contract(name: str) -> None:
-    settings = StrategySettings(discovery=replace(SETTINGS, words="data"), start_model=MODEL)
+    settings = StrategySettings(discovery=replace(SETTINGS, topic="data"), start_model=MODEL)
     sites = {key: site for key, site in default_sites().items() if key.startswith("errors")}
     check_strategy(
         lambda site, seed: build_strategy(name, [site.start_url], seed, settings=settings), sites, (4,)

@@ -16,7 +16,7 @@ class SomeHosts:
     def ready(self, host: str) -> bool:
         return host not in self.busy
 
-    def woken(self) -> Sequence[str]:
+    def take_ready(self) -> Sequence[str]:
         woken, self._woken = self._woken, []
         return woken
 
@@ -52,7 +52,7 @@ def test_stages_then_groups_then_worth_then_arrival() -> None:
     assert len(queue) == 0
 
 
-def test_hosts_that_may_not_be_asked_sleep_until_they_are_woken() -> None:
+def test_hosts_that_may_not_get_a_request_sleep_until_they_are_woken() -> None:
     queue, hosts = TaskQueue(), SomeHosts("a.test")
     queue.push(task("a"))
     queue.push(task("b"))
@@ -71,7 +71,7 @@ def test_taking_out_of_turn_and_dropping() -> None:
     assert queue.take("http://a.test/2") == task("a", Stage.CHECK, "2", group=2)
     assert queue.drop_of_host("a.test", lambda waiting: waiting.group == 1) == ["http://a.test/1"]
     assert drained(queue) == ["a.test/3"]
-    with pytest.raises(ValueError, match="does not wait"):
+    with pytest.raises(ValueError, match="is not waiting"):
         queue.take("http://a.test/1")
 
 

@@ -56,7 +56,7 @@ def test_general_words_count_less(words: str, page: str, score: float) -> None:
     assert topic.score(page.split()) == pytest.approx(score)
 
 
-def test_general_words_alone_are_no_topic_where_there_are_others() -> None:
+def test_general_words_alone_are_not_a_topic_where_there_are_others() -> None:
     topic = Topic("data about floods from rivers with that", {"about", "from", "with", "that"}, {"data"})
     assert topic.score(["data", "about", "from", "with", "that"]) == pytest.approx(1 / 3)
     assert topic.score(["floods", "rivers"]) == pytest.approx(2 / 3)

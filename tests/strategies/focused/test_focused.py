@@ -139,7 +139,7 @@ def test_a_link_is_not_scored_again_after_the_first_training() -> None:
     assert len(scores) == 2
 
 
-def test_what_fails_is_no_example_and_what_is_refused_no_request() -> None:
+def test_what_fails_is_not_an_example_and_what_is_refused_no_request() -> None:
     strategy = focused([START], FocusedSettings(2, 1))
     first = ask(strategy)
     assert first is not None

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from coati.bandits.arm_heap import luck
+from coati.bandits.arm_heap import tie_breaker
 from coati.strategies.chance import draw
 from tests.strategies.hosts.small_web import SmallWeb
 
@@ -112,7 +112,7 @@ class LiteralAnthelion:
                     key=lambda name: (
                         self.host_score(name),
                         self.best(name),
-                        luck(self.hosts.index(name), self.seed),
+                        tie_breaker(self.hosts.index(name), self.seed),
                     ),
                 )
             else:

@@ -104,7 +104,7 @@ class Sleepy:
     def ready(self, host: str) -> bool:
         return host != self.asleep
 
-    def woken(self) -> Sequence[str]:
+    def take_ready(self) -> Sequence[str]:
         told, self.awake = self.awake, []
         return told
 

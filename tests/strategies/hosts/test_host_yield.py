@@ -82,7 +82,7 @@ def test_requests_in_flight_go_to_different_hosts() -> None:
     assert len({request.arm for request in requests if isinstance(request, Request)}) == 3
 
 
-def test_sections_of_a_mixed_host_are_told_apart() -> None:
+def test_sections_of_a_mixed_host_are_distinguished() -> None:
     shop = [f"http://a.example/shop/{number}" for number in range(6)]
     forum = [f"http://a.example/forum/{number}" for number in range(6)]
     mixed = [url for pair in zip(shop, forum, strict=True) for url in pair]

@@ -141,7 +141,7 @@ def test_pages_that_show_the_same_links_are_taken_once() -> None:
     assert picks[2][1] < picks[0][1] / 4
 
 
-def test_a_link_that_was_known_before_is_no_arrival() -> None:
+def test_a_link_that_was_known_before_is_not_an_arrival() -> None:
     samples = LinkSamples()
     assert samples.add(0, new=[7], there=[7], at=2 * HOUR, since=HOUR) == 1
     assert samples.add(1, new=[], there=[7], at=4 * HOUR, since=3 * HOUR) == 0

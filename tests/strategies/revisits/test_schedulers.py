@@ -53,7 +53,7 @@ def test_a_bandit_takes_the_first_of_equal_shares() -> None:
     taken = []
     for _ in range(12):
         taken.append(shares.choose())
-        shares.pay(7)
+        shares.reward(7)
     assert taken == [*RATIOS, *RATIOS, 0.6, 0.7]
 
 

@@ -139,7 +139,7 @@ def test_known_files_are_asked_about_in_turn_and_gone_after_three_cycles() -> No
 def test_no_file_is_asked_about_twice_in_a_cycle() -> None:
     checks = FileChecks(["a"])
     assert checks.next(1) == "a"
-    checks.there("a")
+    checks.present("a")
     assert checks.next(1) is None
     assert checks.next(2) == "a"
 
@@ -444,18 +444,18 @@ def test_a_date_far_ahead_does_not_hide_the_true_ones_after_it() -> None:
     assert [names(why, DATED) for why in whys] == [[], [], ["e"]]
 
 
-def test_a_page_that_was_visited_in_the_same_cycle_is_not_hastened() -> None:
+def test_a_page_that_was_visited_in_the_same_cycle_is_not_prioritised() -> None:
     strategy = watch_of_dates(6)
     answers = {"s.xml": dated(a=1.0)}
     run_cycle(strategy, 0, lambda name: answers.get(name) or page())
     # The sitemap is the last page of the cycle.
-    strategy.watch.visits.asked_at[0] += 1
+    strategy.watch.visits.requested_at[0] += 1
     answers["s.xml"] = dated(a=2.0)
     run_cycle(strategy, 1, lambda name: answers.get(name) or page())
     assert names(run_cycle(strategy, 2, lambda name: answers.get(name) or page()), DATED) == []
 
 
-def test_a_day_and_a_time_of_one_change_hasten_a_page_once() -> None:
+def test_a_day_and_a_time_of_one_change_prioritise_a_page_once() -> None:
     day, feed = 24 * HOUR, dated(a=1.0)
     for first, second in ((day, day + 9.5 * HOUR), (day + 9.5 * HOUR, day)):
         urls = [ROOT + name for name in ("s.xml", "feed.xml", "a", "b", "c", "d")]
@@ -488,7 +488,7 @@ def test_a_day_that_has_begun_in_the_east_only_is_that_of_the_time_before_it() -
         assert told == ["a"]
 
 
-def test_a_time_before_the_visit_hastens_nothing_where_a_cycle_takes_a_day() -> None:
+def test_a_time_before_the_visit_prioritises_nothing_where_a_cycle_takes_a_day() -> None:
     day = 24 * HOUR
     urls = [ROOT + name for name in ("s.xml", "feed.xml", "a", "b", "c", "d")]
     strategy = SiteWatch(Watch(urls, RoundRobin(), WatchSettings(per_cycle=4, every_seconds=day)), value)
@@ -504,7 +504,7 @@ def test_a_time_before_the_visit_hastens_nothing_where_a_cycle_takes_a_day() -> 
     assert told == [(1, ROOT + "a")]
 
 
-def test_a_day_hastens_a_page_that_was_visited_on_that_day() -> None:
+def test_a_day_prioritises_a_page_that_was_visited_on_that_day() -> None:
     strategy = watch_of_dates(6)
     for hour in range(24, 27):
         sitemap = dated(e=24 * HOUR if hour > 25 else 1.0)

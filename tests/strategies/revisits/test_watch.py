@@ -126,7 +126,7 @@ def test_redirects_without_end_are_a_failure() -> None:
     assert watch.choose(2.0, EVERY_HOST) == Later(HOUR)
 
 
-def test_an_outage_is_asked_again_and_counts_once() -> None:
+def test_an_outage_is_requested_again_and_counts_once() -> None:
     watch = watch_of(A, B, per_cycle=1)
     visit(watch, page(), 1.0)
     visit(watch, page(), 2.0)
@@ -204,14 +204,14 @@ def test_sites() -> None:
     assert len(sites) == 3
 
 
-def test_a_page_that_joins_during_a_cycle_and_is_hastened_waits_for_the_next() -> None:
+def test_a_page_that_joins_during_a_cycle_and_is_prioritised_waits_for_the_next() -> None:
     watch = watch_of(A, B, per_cycle=2)
     visit(watch, page(), 1.0)
     visit(watch, page(), 2.0)
     visit(watch, page(), HOUR)
     added = A + "added"
     watch.add_pages([added])
-    watch.hasten(added)
+    watch.prioritise(added)
     asked = []
     for now in (HOUR, HOUR, 2 * HOUR):
         request = watch.choose(now, EVERY_HOST)

@@ -47,7 +47,7 @@ def test_threshold_zero_has_one_group_and_one_has_a_group_a_direction() -> None:
 
 
 @given(vectors=VECTORS, cut=st.integers(0, 60))
-def test_loaded_groups_go_on_the_same(vectors: list[SparseVector], cut: int) -> None:
+def test_loaded_groups_continue_the_same(vectors: list[SparseVector], cut: int) -> None:
     groups, other = PathGroups(0.75, DIMENSIONS), PathGroups(0.75, DIMENSIONS)
     for vector in vectors[:cut]:
         groups.join(vector)

@@ -49,7 +49,7 @@ def test_same_vectors_as_the_literal_text(ngram: int, paths: list[tuple[str, ...
 
 
 @given(paths=PATHS, cut=st.integers(0, 25))
-def test_a_loaded_space_goes_on_the_same(paths: list[tuple[str, ...]], cut: int) -> None:
+def test_a_loaded_space_continues_the_same(paths: list[tuple[str, ...]], cut: int) -> None:
     space, other = TagPathSpace(), TagPathSpace()
     for path in paths[:cut]:
         space.vector(path)

@@ -49,7 +49,7 @@ def page(*urls: str, path: tuple[str, ...] = ("html", "a")) -> Page:
     return Page(200, 100, LinkList([Link(url, path) for url in urls]))
 
 
-def test_first_links_are_asked_for_with_head_until_a_batch_of_examples_is_there() -> None:
+def test_first_links_are_requested_with_head_until_a_batch_of_examples_is_there() -> None:
     strategy = TagPathStrategy([START], LearntClasses(batch=3))
     links = [f"{START}{i}.html" for i in range(6)]
     strategy.observe(must_ask(strategy).id, page(*links), 0.0)
@@ -62,7 +62,7 @@ def test_first_links_are_asked_for_with_head_until_a_batch_of_examples_is_there(
     assert must_ask(strategy).method is Method.GET
 
 
-def test_a_head_that_fails_drops_the_link_and_is_no_example() -> None:
+def test_a_head_that_fails_drops_the_link_and_is_not_an_example() -> None:
     strategy = TagPathStrategy([START], LearntClasses(batch=1))
     strategy.observe(must_ask(strategy).id, page(START + "dead", START + "live"), 0.0)
     dead = must_ask(strategy)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coati.learners.hashed_table import HashedTable
 from coati.model import Link
 from coati.strategies.scent.link_keys import COLUMNS, NOTHING, SPECIFIC, Key, LinkKeys, key_of, words_of
 from coati.web.likely_extensions import DATA_EXTENSIONS
@@ -193,7 +194,7 @@ def fold(text: str) -> str:
 
 
 def also(column: Key, key: int, text: str) -> int:
-    return crc32(text.encode(), key ^ (column << 24)) or 1
+    return crc32(text.encode(), key ^ ((column + 1) * 0x9E3779B1 & 0xFFFFFFFF)) or 1
 
 
 def test_an_address_may_be_as_deep_as_it_likes() -> None:
@@ -209,3 +210,10 @@ def test_words_for_tails_are_those_of_the_crawl_that_was_loaded() -> None:
     assert not maker.tail_text(tail)
     maker.row(link, maker.source("http://a.test/"))
     assert maker.tail_text(tail) == "ul.files > li > a"
+
+
+def test_a_key_of_two_aspects_has_a_place_of_its_own_where_the_second_is_empty() -> None:
+    # Neither an extension, nor a word in its name, nor a text.
+    row = keys("http://a.test/stats/")
+    places = [row[column] % len(HashedTable(1)) for column in Key if row[column] != NOTHING]
+    assert len(set(places)) == len(places)

@@ -3,8 +3,11 @@ from __future__ import annotations
 import math
 import statistics
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
+from coati.learners.value_chains import ChainSettings
 from coati.model import (
     Failure,
     Link,
@@ -19,7 +22,7 @@ from coati.model import (
     Target,
 )
 from coati.strategies.baselines.simple_orders import breadth_first
-from coati.strategies.scent.link_scores import Aim
+from coati.strategies.scent.link_scores import Aim, LinkScores
 from coati.strategies.scent.scent import Scent, ScentSettings
 from coati.strategies.state import pack, unpack
 from coati.strategies.strategy import Strategy
@@ -35,7 +38,7 @@ MENU = ("html", "body", "nav", "a")
 
 
 def test_contract_with_kinds_that_are_told_apart_coarsely() -> None:
-    settings = ScentSettings(most_kinds=8)
+    settings = ScentSettings(most_queues=8)
     check_strategy(lambda site, seed: Scent([site.start_url], seed, settings), seed=3)
 
 
@@ -135,6 +138,27 @@ def test_a_hub_inherits_what_it_leads_to() -> None:
     assert barren_hubs(0.0) >= 10
 
 
+def test_of_two_kinds_with_equal_means_the_one_that_varies_has_the_higher_score() -> None:
+    """Labels are logarithms: pages with no file and with three have the mean of pages with one file each."""
+
+    def scores(tail: float) -> list[float]:
+        counts = {"even": [1] * 12, "mixed": [0, 3] * 6}
+        links = [Link(f"{START}{kind}/{name}.html", MENU) for kind in counts for name in NAMES[:12]]
+        answers: dict[str, Outcome] = {START: page(*links)}
+        for link, count in zip(links, [*counts["even"], *counts["mixed"]], strict=True):
+            files = [Link(f"{link.url[:-5]}-{letter}.csv", FILES) for letter in "xyz"[:count]]
+            answers |= {link.url: page(*files), **{file.url: Target(200, 9, "text/csv") for file in files}}
+        values = ChainSettings(tail=tail)
+        strategy = Scent([START], settings=ScentSettings(exploration=0.0, sweep_every=0, values=values))
+        crawl(strategy, answers)
+        return [strategy.explain(Link(f"{START}{kind}/new.html", MENU), START).score for kind in counts]
+
+    even, mixed = scores(ChainSettings().tail)
+    assert mixed > even + 0.005
+    even, mixed = scores(0.0)
+    assert mixed < even + 0.005
+
+
 def test_a_redirect_is_followed_at_once_and_a_known_one_is_a_miss() -> None:
     strategy = Scent([START])
     strategy.observe(must_ask(strategy).id, Redirect(301, 0, START + "home"), 0.0)
@@ -229,7 +253,7 @@ def test_explains_a_waiting_link_in_words() -> None:
     fresh = Link(waiting.replace(".html", "-b.html"), FILES, "delta")
     score, reasons = strategy.explain(fresh, START)
     assert any(
-        reason.words.startswith("links under /stats/ brought 3.0 files per page in about 2 visits")
+        reason.words.startswith("links directly in /stats/ led to about 3.0 files per page in about 2 visits")
         for reason in reasons
     )
     assert [abs(reason.contribution) for reason in reasons] == sorted(
@@ -315,7 +339,7 @@ def test_words_claim_nothing_of_links_with_names_of_another_kind() -> None:
     said = [reason.words for reason in strategy.explain(waiting, START).reasons]
     name = waiting.anchor
     assert any("/…" in words for words in said)
-    assert not any(f"{name} brought" in words for words in said)
+    assert not any(f"{name} led to" in words for words in said)
 
 
 def test_explains_by_url_what_waits_and_refuses_what_does_not() -> None:
@@ -397,7 +421,7 @@ def test_links_that_nothing_tells_apart_are_searched_in_leaps() -> None:
 
 def scores_of(strategy: Scent) -> list[float]:
     """Return the scores that the kinds of links have, by place."""
-    return [float(score) for score in strategy.save()["kinds_scores"]]
+    return [float(score) for score in strategy.save()["queues_scores"]]
 
 
 def test_a_kind_is_worth_less_while_a_link_of_it_is_asked_for() -> None:
@@ -444,6 +468,40 @@ def test_many_good_links_promise_more_than_one() -> None:
         return expected
 
     assert promise(40) > 2 * promise(3)
+
+
+def test_what_it_tells_is_the_mean_of_what_its_best_links_promise() -> None:
+    site = generate_site(SiteParameters(pages=60), seed=3)
+    responder, strategy = Responder(site), Scent([site.start_url], 5)
+    for _ in range(40):
+        request = must_ask(strategy)
+        strategy.observe(request.id, responder.outcome(request), 0.0)
+        outlook, expected = strategy.outlook(30), strategy.expects()
+        assert outlook is not None
+        assert expected is not None
+        assert math.isclose(expected, outlook.promised / 30, rel_tol=1e-5)
+
+
+def test_what_it_tells_costs_the_same_however_many_queues_of_links_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    strategy = Scent([START])
+    chores = [Link(f"{START}{'x' * number}/p.html", FILES, "y" * number) for number in range(1, 600)]
+    files = [Link(f"{START}{number}.csv", FILES) for number in range(40)]
+    strategy.observe(must_ask(strategy).id, page(*chores, *files), 0.0)
+    scored = []
+    scores = LinkScores.scores
+
+    def counted(self: LinkScores, columns: npt.NDArray[np.uint32], hope: float) -> npt.NDArray[np.float32]:
+        scored.append(columns.shape[1])
+        return scores(self, columns, hope)
+
+    monkeypatch.setattr(LinkScores, "scores", counted)
+    expected, outlook = strategy.expects(), strategy.outlook(30)
+    assert expected is not None
+    assert outlook is not None
+    assert math.isclose(expected, outlook.promised / 30, rel_tol=1e-5)
+    assert scored[0] <= 256 < scored[1]
 
 
 def test_links_that_are_surely_files_are_not_judged_again_until_one_is_none() -> None:

@@ -9,7 +9,7 @@ START = "http://a.test/"
 def met(*paths: str) -> Sweep:
     sweep = Sweep()
     for number, path in enumerate(paths):
-        sweep.meet(START + path, number)
+        sweep.add(START + path, number)
     return sweep
 
 
@@ -44,13 +44,13 @@ def test_saving_keeps_where_it_was_and_a_shallow_one_that_comes_late_is_next() -
     twin = Sweep()
     twin.load(unpack(pack(sweep.save())))
     for each in (sweep, twin):
-        each.meet(START + "z/", 4)
-        each.meet(START + "a/late.html", 5)
+        each.add(START + "z/", 4)
+        each.add(START + "a/late.html", 5)
         assert rest(each) == [2, 4, 0, 3]
 
 
 def test_there_is_an_end_to_the_folders() -> None:
     sweep = Sweep()
     for number in range(MOST_FOLDERS + 10):
-        sweep.meet(f"{START}{number}/", number)
+        sweep.add(f"{START}{number}/", number)
     assert len(rest(sweep)) == MOST_FOLDERS

@@ -30,11 +30,11 @@ def test_never_before_the_minimum() -> None:
     assert stop_at(lambda _: 0) == 1500
 
 
-def test_a_steady_crawl_goes_on() -> None:
+def test_a_steady_crawl_continues() -> None:
     assert stop_at(lambda n: n // 50) is None
 
 
-def test_a_thin_but_steady_crawl_goes_on_above_the_floor_and_stops_below() -> None:
+def test_a_thin_but_steady_crawl_continues_above_the_floor_and_stops_below() -> None:
     assert stop_at(lambda n: n // 100) is None
     assert stop_at(lambda n: n // 2000) is not None
 

@@ -21,7 +21,7 @@ def test_a_site_without_targets_is_given_up_after_fifteen_checks() -> None:
     assert stops_at(lambda _: 0) == 15_000
 
 
-def test_a_site_that_goes_on_giving_is_never_given_up() -> None:
+def test_a_site_that_keeps_yielding_is_never_given_up() -> None:
     assert stops_at(lambda requests: 3 * requests // 10) is None
     assert stops_at(lambda requests: requests // 5) is None
 

@@ -42,7 +42,7 @@ def test_it_ends_soon_after_nothing_is_promised_on_a_small_site_too() -> None:
     assert 400 < ended < 520
 
 
-def test_it_goes_on_while_much_is_promised() -> None:
+def test_it_continues_while_much_is_promised() -> None:
     assert stop_at(Promising(9999), StopWhenDry()) is None
 
 
@@ -77,14 +77,14 @@ def test_a_strategy_that_tells_nothing_is_stopped_by_its_yield() -> None:
     pytest.fail("neither ended")
 
 
-def test_bytes_of_targets_are_no_promise_of_targets() -> None:
+def test_bytes_of_targets_do_not_promise_targets() -> None:
     scent = build_strategy("scent-bytes", ["http://example.org/"])
     assert isinstance(scent, Scent)
     assert scent.outlook(100) is None
 
 
 @pytest.mark.parametrize("level", ["", "often", "-1", "0", "nan", "inf", "careful normal"])
-def test_what_is_no_level_is_told_what_is(level: str) -> None:
+def test_an_unknown_level_is_refused_with_the_levels(level: str) -> None:
     with pytest.raises(ConfigError, match="use off, careful, normal, eager or a number"):
         floor_of(level)
 
@@ -135,6 +135,6 @@ def test_off_takes_everything() -> None:
     assert (len(whole.trace), whole.trace.targets[-1]) == (835, 100)
 
 
-def test_what_waits_is_told_without_a_trace() -> None:
+def test_what_waits_is_reported_without_a_trace() -> None:
     scent = Scent(["http://example.org/"])
     assert scent.outlook(10) == Outlook(0, 0.0)

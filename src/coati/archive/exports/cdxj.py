@@ -1,6 +1,6 @@
-"""CDXJ: one line per capture with its place in a WARC file, sorted, as replay tools look addresses up.
+"""CDXJ: one line per capture with its place in a WARC file, sorted, as replay tools look URLs up.
 
-A line is the address with its host turned round (SURT), the time, and a JSON object::
+A line is the URL with its host reversed (SURT), the time, and a JSON object::
 
     org,example)/data.csv 20260131120000 {"url": "http://example.org/data.csv", "mime": "text/csv", ...}
 
@@ -28,7 +28,7 @@ _PORT = re.compile(r"https?://[^/?#]*?(:\d+)(?=[/?#]|\Z)")
 
 
 def surt(url: str) -> str:
-    """Return the key that an address is found by: the host turned round, all in lower case.
+    """Return the key of a URL: the host reversed, all in lower case.
 
     >>> surt("https://www.Example.org/Data?b=2&a=1")
     'org,example)/data?a=1&b=2'
@@ -36,8 +36,8 @@ def surt(url: str) -> str:
     host = _WWW.sub("", host_of(url).lower(), count=1)
     port = _PORT.match(url)
     query = "&".join(sorted(query_of(url).lower().split("&")))
-    turned = host if host.startswith("[") else ",".join(reversed(host.split(".")))
-    return f"{turned}{port[1] if port else ''}){path_of(url).lower()}{'?' if query else ''}{query}"
+    reversed_host = host if host.startswith("[") else ",".join(reversed(host.split(".")))
+    return f"{reversed_host}{port[1] if port else ''}){path_of(url).lower()}{'?' if query else ''}{query}"
 
 
 def cdxj_lines(archive: Archive) -> list[str]:
@@ -48,7 +48,7 @@ def cdxj_lines(archive: Archive) -> list[str]:
 
 
 def export_cdxj(archive: Archive, path: Path) -> int:
-    """Write the index of an archive's WARC files in a new file; returns the number of its lines."""
+    """Write the index of an archive's WARC files in a new file; return the number of its lines."""
     with new_file(path) as partial:
         lines = cdxj_lines(archive)
         partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

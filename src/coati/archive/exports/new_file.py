@@ -1,16 +1,13 @@
-"""A file that an export writes: complete or absent, and never in place of another one unless asked to."""
+"""A file that an export writes: complete or absent, and never in place of another one unless requested."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from coati.errors import UsageError
 from coati.machine_errors import writing_to
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @contextmanager

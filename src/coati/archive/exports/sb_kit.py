@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from coati.archive.archive import Archive
 from coati.archive.exports.new_file import new_file
 from coati.archive.kinds import kind_of
 from coati.archive.record import Entry
+from coati.archive.sources.source import ProgressCallback
 from coati.errors import ArchiveError
 from coati.machine_errors import writing_to
 from coati.model import Kind
@@ -41,12 +42,10 @@ _RESERVED = """
 """
 _SQL_WORDS = frozenset(_RESERVED.split())
 
-Progress = Callable[[int, int], None]
-
 # The kit's own list, which its paper's preset is.
 _KIT_TARGETS = PRESETS["data"].media_types
 
-Row = tuple[str, str, str, str, int]
+KitRow = tuple[str, str, str, str, int]
 
 
 @dataclass(slots=True)
@@ -65,7 +64,7 @@ class KitExport:
     damaged: list[str] = field(default_factory=list)
 
 
-def export_kit(archive: Archive, folder: Path, progress: Progress) -> KitExport:
+def export_kit(archive: Archive, folder: Path, progress: ProgressCallback) -> KitExport:
     """Write an archive as a site of the kit into ``folder``, beside the sites that are there."""
     table = table_name(archive.meta.name)
     export = KitExport(folder / f"{table}.db", table)
@@ -96,7 +95,7 @@ def table_name(name: str) -> str:
     return word
 
 
-def _rows(archive: Archive, export: KitExport, progress: Progress) -> Iterator[Row]:
+def _rows(archive: Archive, export: KitExport, progress: ProgressCallback) -> Iterator[KitRow]:
     total = len(archive)
     for done, entry in enumerate(archive.entries(), start=1):
         kind = kind_of(entry, archive.meta.types)
@@ -108,7 +107,7 @@ def _rows(archive: Archive, export: KitExport, progress: Progress) -> Iterator[R
         progress(done, total)
 
 
-def _row(archive: Archive, entry: Entry, kind: Kind, export: KitExport) -> Row:
+def _row(archive: Archive, entry: Entry, kind: Kind, export: KitExport) -> KitRow:
     own_type = essence(entry.media_type)
     media_type = own_type if kind is Kind.REDIRECT else _visible_type(own_type, kind)
     if media_type != own_type:

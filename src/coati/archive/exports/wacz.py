@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from coati.archive.archive import Archive
     from coati.archive.record import Entry
-    from coati.archive.sources.source import Progress
+    from coati.archive.sources.source import ProgressCallback
 
 _VERSION = "1.1.1"
 _INDEX = "indexes/index.cdx.gz"
-# As other writers do it: a viewer fetches one block for one address.
+# As other writers do it: a viewer fetches one block for one URL.
 _LINES_PER_BLOCK = 1024
 # Zip files know no earlier year; and without a date of our own, equal archives give equal files.
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -42,14 +42,14 @@ _TITLE_BYTES = 1 << 16
 _COPY_BYTES = 1 << 20
 
 
-def export_wacz(archive: Archive, path: Path, progress: Progress) -> int:
-    """Write all captures of an archive in one new file; returns its size in bytes."""
+def export_wacz(archive: Archive, path: Path, progress: ProgressCallback) -> int:
+    """Write all captures of an archive in one new file; return its size in bytes."""
     with new_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as zipped:
         _write(archive, _Parts(zipped), progress)
     return path.stat().st_size
 
 
-def _write(archive: Archive, parts: _Parts, progress: Progress) -> None:
+def _write(archive: Archive, parts: _Parts, progress: ProgressCallback) -> None:
     for volume in archive.volume_paths():
         parts.add_file(f"archive/{volume.name}", volume)
     blocks, keys = _blocks(cdxj_lines(archive))
@@ -103,7 +103,7 @@ class _Parts:
 
 
 def _blocks(lines: Sequence[str]) -> tuple[bytes, bytes]:
-    """Pack the index in blocks; returns them, and the list that says where each begins."""
+    """Pack the index in blocks; return them, and the list that says where each begins."""
     packed: list[bytes] = []
     keys = ['!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}']
     offset = 0
@@ -123,8 +123,8 @@ def _blocks(lines: Sequence[str]) -> tuple[bytes, bytes]:
     return b"".join(packed), "".join(f"{key}\n" for key in keys).encode()
 
 
-def _pages(archive: Archive, progress: Progress) -> Iterator[str]:
-    """Go through the lines of the list of pages: the newest capture of each, with its title."""
+def _pages(archive: Archive, progress: ProgressCallback) -> Iterator[str]:
+    """Yield the lines of the list of pages: the newest capture of each, with its title."""
     yield json.dumps({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}) + "\n"
     total = len(archive)
     for done, entry in enumerate(archive.entries(), start=1):

@@ -10,7 +10,7 @@ from coati.archive.exports.new_file import new_file
 
 
 def export_warc(archive: Archive, path: Path) -> int:
-    """Join the volumes of an archive in one new file; returns its size in bytes.
+    """Join the volumes of an archive in one new file; return its size in bytes.
 
     All captures are in it, those of one URL at several moments too.
     """

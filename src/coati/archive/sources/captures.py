@@ -31,7 +31,7 @@ class DecodedRecord(NamedTuple):
 
 def address_of(capture: Capture) -> str | None:
     """Return the normal form of what a capture is of; None for what is not on the web."""
-    # wget writes the address in angle brackets, as a draft of the standard had it.
+    # wget writes the URL in angle brackets, as a draft of the standard had it.
     return normalise(capture.fields.get("warc-target-uri", "").strip("<> "))
 
 
@@ -46,7 +46,7 @@ def date_of(capture: Capture) -> float | None:
 
 
 def to_record(capture: Capture, url: str) -> DecodedRecord:
-    """Turn a response or a resource into a record; raises `ValueError` where that cannot be."""
+    """Turn a response or a resource into a record; raise `ValueError` where that cannot be."""
     status = _status(capture)
     by_name: dict[str, str] = {}
     for name, value in capture.headers:

@@ -6,10 +6,7 @@ import base64
 import binascii
 import hashlib
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 _ALGORITHMS = ("sha1", "sha256")
 _BY_LIBRARY = re.compile(r"(sha1:([a-z2-7]{32}|[0-9a-f]{40})|sha256:[0-9a-f]{64})\Z", re.IGNORECASE)
@@ -29,8 +26,8 @@ def has_payload(fields: Mapping[str, str], *bodies: bytes | None) -> bool:
     >>> has_payload(digest, b"5 hello 0", b"hello"), has_payload(digest, b"hell")
     (True, False)
     """
-    algorithm, _, told = fields.get("warc-payload-digest", "").strip().partition(":")
-    expected = _octets(told, algorithm.lower())
+    algorithm, _, claimed = fields.get("warc-payload-digest", "").strip().partition(":")
+    expected = _octets(claimed, algorithm.lower())
     # What was cut off may have been whole when its digest was taken.
     if expected is None or "warc-truncated" in fields:
         return True
@@ -42,15 +39,15 @@ def _hash(algorithm: str, body: bytes) -> bytes:
     return hashlib.new(algorithm, body, usedforsecurity=False).digest()
 
 
-def _octets(told: str, algorithm: str) -> bytes | None:
+def _octets(claimed: str, algorithm: str) -> bytes | None:
     """Read a digest in base 32 or base 16; None where it is neither, or its algorithm is not known."""
     if algorithm not in _ALGORITHMS:
         return None
     size = hashlib.new(algorithm, usedforsecurity=False).digest_size
     try:
-        if len(told) == 2 * size:
-            return bytes.fromhex(told)
-        octets = base64.b32decode(told + "=" * (-len(told) % 8), casefold=True)
+        if len(claimed) == 2 * size:
+            return bytes.fromhex(claimed)
+        octets = base64.b32decode(claimed + "=" * (-len(claimed) % 8), casefold=True)
     except (ValueError, binascii.Error):
         return None
     return octets if len(octets) == size else None

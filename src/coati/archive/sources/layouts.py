@@ -50,7 +50,7 @@ def open_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> t
 
 
 def _warc_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> WarcFiles:
-    """Join WARC and WACZ files, in the order in which they are named; the first start that is told counts."""
+    """Join WARC and WACZ files, in the order in which they are named; the first known start counts."""
     for path in paths:
         if layout == "wacz" and path.is_dir():
             raise UsageError(f"{path} is not in the layout 'wacz'")
@@ -67,7 +67,7 @@ def _warc_source(paths: Sequence[Path], layout: str, options: SourceOptions) -> 
 
 
 def detect_layout(paths: Sequence[Path]) -> str:
-    """Name the layout; raises `UsageError` where it is none of ours."""
+    """Name the layout; raise `UsageError` where it is not one of ours."""
     first = paths[0]
     if len(paths) > 1:
         return "wacz" if all(path.is_file() and is_zip(path) for path in paths) else "warc"

@@ -5,7 +5,7 @@
     bodies.tar.xz    the bodies that the table names
 
 The table is the truth: its ``kind`` column labels each record, so the archive needs no target types.
-Bodies come in the order of the table if the tar file was written so; one that stands elsewhere is
+Bodies come in the order of the table if the tar file was written so; one that is elsewhere is
 laid aside on disk until its line comes.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import MAX_BODY_BYTES, DamagedPart, Progress, Report, SourceOptions
+from coati.archive.sources.source import MAX_BODY_BYTES, DamagedPart, ProgressCallback, Report, SourceOptions
 from coati.errors import ArchiveError
 from coati.machine_errors import writing_to
 from coati.model import Kind
@@ -71,7 +71,7 @@ class Replica:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ArchiveError(f"{path} cannot be read: {error!r}") from error
         if start_url is None:
-            raise ArchiveError(f"{path}: the start URL {site['start_url']!r} is not a web address")
+            raise ArchiveError(f"{path}: the start URL {site['start_url']!r} is not a URL")
         return ArchiveMeta(
             name=options.name or name,
             start_url=options.start_url or start_url,
@@ -81,7 +81,7 @@ class Replica:
             blocked_extensions=BLOCKED_EXTENSIONS,
         )
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         """Join the table with the bodies."""
         table = self._folder / _TABLE
         lines = list(_read_table(table, report))
@@ -121,10 +121,10 @@ def _parse_line(octets: bytes) -> _Line:
     given_url, status, media_type, size, kind, given_location, body_name = columns
     url = normalise(given_url)
     if url is None:
-        raise ValueError(f"{given_url[:200]!r} is not a web address")
+        raise ValueError(f"{given_url[:200]!r} is not a URL")
     location = normalise(given_location) if given_location else ""
     if location is None:
-        raise ValueError(f"the location {given_location[:200]!r} is not a web address")
+        raise ValueError(f"the location {given_location[:200]!r} is not a URL")
     entry = Entry(
         url,
         _number(status, _HIGHEST_STATUS),
@@ -190,7 +190,7 @@ def _read_members(path: Path, wanted: Container[str], report: Report) -> Generat
             metered = _Metered(unpacked)
             with tarfile.open(fileobj=metered, mode="r|") as tar:
                 while (member := tar.next()) is not None:
-                    # Else the tar file keeps each member that it ever met.
+                    # Else the tar file keeps each member that it ever read.
                     tar.members.clear()  # type: ignore[attr-defined]
                     metered.begin()
                     last = member.name

@@ -2,7 +2,7 @@
 
 The other capture is found by the digest of its body or by its record's name, in a second pass over
 the files, which is made only if there are revisits. So only the revisits are kept in memory, not
-what every record of a large crawl might be asked for later.
+what every record of a large crawl might be needed for later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Revisits:
         self._waiting: list[_Waiting] = []
 
     def add(self, file: WarcFile, capture: Capture) -> None:
-        """Keep a revisit; "not modified" is none, since it says nothing new."""
+        """Keep a revisit; "not modified" does not count as one, since it says nothing new."""
         url = address_of(capture)
         not_modified = "not-modified" in capture.fields.get("warc-profile", "")
         if url is not None and not not_modified:

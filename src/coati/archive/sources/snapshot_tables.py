@@ -1,4 +1,4 @@
-"""Snapshots of pages as tables: which links stood on which page at which time.
+"""Snapshots of pages as tables: which links were on which page at which time.
 
     times.tsv         number, time (ISO 8601); one line per snapshot
     pages.tsv         number, site, name, URL; or number, name, for feeds
@@ -8,7 +8,7 @@
     new.tsv.gz        for feeds instead of events: snapshot, page, links that are new
 
 The archive holds a page for each change: HTML made of the links that were there, with their titles. Links
-with the label stand in list items of the class ``politics``, so that ``label=politics`` finds them. A page
+with the label are in list items of the class ``politics``, so that ``label=politics`` finds them. A page
 that could not be fetched answers with an error until it is there again. A feed shows its last 20 links; its
 own address and those of its links are made up, since the tables do not have the one and the others are of
 many sites.
@@ -19,22 +19,18 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from coati.archive.record import ArchiveMeta, Entry, Record
-from coati.archive.sources.source import DamagedPart
+from coati.archive.sources.source import DamagedPart, ProgressCallback, Report, SourceOptions
 from coati.errors import ArchiveError
 from coati.times import from_iso
 from coati.web.media import PRESETS
 from coati.web.urls import normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from coati.archive.sources.source import Progress, Report, SourceOptions
 
 _TIMES, _PAGES, _LINKS = "times.tsv", "pages.tsv", "links.tsv.gz"
 _EVENTS, _FAILS, _NEW = "events.tsv.gz", "fails.tsv.gz", "new.tsv.gz"
@@ -80,7 +76,7 @@ class SnapshotTables:
         start_url = options.start_url or self._page_urls()[0]
         return ArchiveMeta(name, start_url, options.types or PRESETS["data"], "snapshots of pages as tables")
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         """Return a record per page and change, in the order of time."""
         urls, times, links = self._page_urls(), self._times(), self._links()
         for capture in self._feed_captures() if self._are_feeds else self._captures():
@@ -124,10 +120,10 @@ class SnapshotTables:
     def _feed_captures(self) -> Iterator[_Capture]:
         """Let each feed show its last links, from the first snapshot that has any."""
         shown: dict[int, dict[int, None]] = {page: {} for page in range(len(self._page_urls()))}
-        news = self._by_snapshot(_NEW)
-        first = min(news, default=0)
-        for snapshot in sorted(news):
-            came = {int(page): _numbers(links) for page, links in news[snapshot]}
+        new_links = self._by_snapshot(_NEW)
+        first = min(new_links, default=0)
+        for snapshot in sorted(new_links):
+            came = {int(page): _numbers(links) for page, links in new_links[snapshot]}
             for page in sorted(shown) if snapshot == first else sorted(came):
                 there = [link for link in shown.get(page, {}) if link not in came.get(page, ())]
                 shown[page] = dict.fromkeys([*there, *came.get(page, ())][-_FEED_SHOWS:])
@@ -143,20 +139,20 @@ class SnapshotTables:
         rows = list(self._rows(_PAGES))
         found = [f"http://feed-{row[0]}.test/" if self._are_feeds else normalise(row[3]) for row in rows]
         if not found or None in found:
-            raise ArchiveError(f"{self._folder / _PAGES} has no pages, or some without a web address")
+            raise ArchiveError(f"{self._folder / _PAGES} has no pages, or some without a URL")
         return [url for url in found if url is not None]
 
     def _times(self) -> list[float]:
         try:
             return [from_iso(row[1]) for row in self._rows(_TIMES)]
         except (ValueError, OverflowError) as error:
-            raise ArchiveError(f"{self._folder / _TIMES} has a time that is none: {error}") from None
+            raise ArchiveError(f"{self._folder / _TIMES} has an invalid time: {error}") from None
 
     def _links(self) -> list[_Link]:
         return [_Link(row[3], row[4], row[2] == "1") for row in self._rows(_LINKS)]
 
     def _rows(self, name: str) -> Iterator[list[str]]:
-        """Read a table; raises `ArchiveError` where it is cut off or no table."""
+        """Read a table; raise `ArchiveError` where it is cut off or not a table."""
         path = self._folder / name
         columns = _COLUMNS[name] if name != _PAGES or not self._are_feeds else 2
         try:
@@ -189,7 +185,7 @@ def _has_numbers(row: list[str], table: str) -> bool:
 
 
 def _numbers(text: str) -> list[int]:
-    """Read a list of numbers, which a sign may stand before.
+    """Read a list of numbers, which may begin with a sign.
 
     >>> _numbers("+3,4"), _numbers("-")
     ([3, 4], [])

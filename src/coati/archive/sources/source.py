@@ -1,8 +1,8 @@
-"""The contract of a source: somebody else's layout of a site, as a stream of our records.
+"""The contract of a source: another layout of a site, as a stream of our records.
 
 A source is read once, front to back, and holds no more than one body in memory. It reports and skips what it
-cannot read: damage costs the records that it touches and no more. Nothing in a source is trusted, whoever
-made it; every size is bounded here.
+cannot read: damage costs the records that it touches and no more. Nothing in a source is trusted, whatever
+its origin; every size is bounded here.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class DamagedPart(NamedTuple):
 
 
 Report = Callable[[DamagedPart], None]
-"""Told of each damaged part as it is met."""
+"""Called with each damaged part as it is found."""
 
-Progress = Callable[[int, int], None]
-"""Told how far the reading is: done, of how much, in any unit."""
+ProgressCallback = Callable[[int, int], None]
+"""Called with the progress: how much is done, of how much, in any unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SiteSource(Protocol):
     def meta(self) -> ArchiveMeta:
         """Say what the archive will say about itself; may read the beginning of the source."""
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         """Return the records in the order in which the source has them, URLs in normal form."""
 
 

@@ -19,7 +19,7 @@ from coati.archive.sources.file_types import SNIFFED_BYTES, media_type_of
 from coati.archive.sources.source import (
     MAX_BODY_BYTES,
     DamagedPart,
-    Progress,
+    ProgressCallback,
     Report,
     SourceOptions,
     unreported,
@@ -36,7 +36,7 @@ _INDEX_NAMES = ("index.html", "index.htm")
 class StaticFolder:
     """A folder of static files (`coati.archive.sources.source.SiteSource`).
 
-    The folder itself stands where the start URL's last slash is: with the start URL
+    The folder itself is where the start URL's last slash is: with the start URL
     ``http://example.org/docs/start.html`` its file ``a.csv`` is ``http://example.org/docs/a.csv``.
     """
 
@@ -49,7 +49,7 @@ class StaticFolder:
     def meta(self) -> ArchiveMeta:
         return ArchiveMeta(self._name, self._start_url, self._types, f"folder {self._folder.name}")
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         root = self._start_url.partition("?")[0].rpartition("/")[0] + "/"
         total = sum(1 for _ in self._files(unreported))
         for number, path in enumerate(self._files(report), start=1):
@@ -112,7 +112,7 @@ def _stays_inside(link: Path, root: Path) -> bool:
 def _records_of(path: Path, root: str, relative: str, report: Report) -> Iterator[Record]:
     url = normalise(root + relative)
     if url is None:
-        report(DamagedPart(str(path), "its name makes no web address"))
+        report(DamagedPart(str(path), "its name does not make a URL"))
         return
     try:
         record = _record(path, url)

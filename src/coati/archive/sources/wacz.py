@@ -1,6 +1,6 @@
 """WACZ: a zip file with WARC files in ``archive/`` and a description of the pages beside them.
 
-Nothing is unpacked under a name that the file chooses. WARC files are read where they stand in the
+Nothing is unpacked under a name that the file chooses. WARC files are read where they are in the
 zip file, which is how WACZ writers store them; one that was compressed once more is first unpacked
 into a nameless file, within limits. A zip file whose directory is lost, because it was cut off, is
 searched for WARC records as it is.
@@ -147,7 +147,7 @@ def _unpack(path: Path, member: zipfile.ZipInfo) -> BinaryIO:
     """Unpack a member as far as it can be, and never beyond the size that it states.
 
     `zipfile` would drop the last part of a member whose check sum is wrong. The records have check sums
-    of their own: reading them will tell which are good.
+    of their own: reading them will show which are good.
     """
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 -- the caller closes it
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)

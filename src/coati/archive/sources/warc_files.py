@@ -1,6 +1,6 @@
 """WARC files of other tools: wget, Heritrix, Browsertrix, warcio and our own.
 
-What is read: HTTP responses, resources with a web address, and revisits. Everything else (requests, metadata,
+What is read: HTTP responses, resources with a URL, and revisits. Everything else (requests, metadata,
 notes of the tools to themselves) is skipped, as is "not modified": it says nothing new.
 """
 
@@ -17,7 +17,7 @@ from coati.archive.record import ArchiveMeta, Entry, Record
 from coati.archive.sources.captures import address_of, to_record
 from coati.archive.sources.digests import has_payload
 from coati.archive.sources.revisits import Revisits
-from coati.archive.sources.source import DamagedPart, Progress, Report, SourceOptions, unreported
+from coati.archive.sources.source import DamagedPart, ProgressCallback, Report, SourceOptions, unreported
 from coati.archive.sources.warc_stream import Capture, WarcFile, read_captures
 from coati.errors import ArchiveError, UsageError
 from coati.model import Kind
@@ -55,7 +55,7 @@ class WarcFiles:
         if start_url is None:
             if not any(True for file in self._files for _ in read_captures(file, unreported)):
                 raise ArchiveError(
-                    f"{self._files[0].name} holds no answer of a website: it is empty, or no WARC file"
+                    f"{self._files[0].name} holds no response of a website: it is empty, or not a WARC file"
                 )
             raise ArchiveError(
                 f"{self._files[0].name}: no page among the first records; "
@@ -71,7 +71,7 @@ class WarcFiles:
             origin=f"{names[0]}{more}",
         )
 
-    def records(self, report: Report, progress: Progress) -> Iterator[Record]:
+    def records(self, report: Report, progress: ProgressCallback) -> Iterator[Record]:
         """Return what the files hold; revisits come last, when their bodies have been found."""
         for damage in self._known_damage:
             report(damage)

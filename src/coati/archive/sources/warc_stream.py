@@ -42,7 +42,7 @@ class Capture(NamedTuple):
 
     ``fields`` are the WARC headers, their names in lower case. ``status`` is None where the block is
     no HTTP message. ``body`` is None where it is too large to be kept; ``body_bytes`` is its size.
-    ``is_block`` tells whether the block is the one that the record's digest names, None where it names none.
+    ``is_block`` says whether the block is the one that the record's digest names, None where it names none.
     """
 
     offset: int
@@ -84,7 +84,7 @@ def _leap(damages: int) -> int:
 
 
 class _DamageError(Exception):
-    """What is at ``offset`` cannot be read; nobody outside this module sees it."""
+    """What is at ``offset`` cannot be read; it never leaves this module."""
 
     def __init__(self, offset: int, reason: object, url: str = "") -> None:
         super().__init__(str(reason))
@@ -121,7 +121,7 @@ def _read_from(data: BinaryIO, start: int) -> Iterator[Capture]:
 
 
 def _end_of_member(data: BinaryIO, offset: int) -> int | None:
-    """Tell where the gzip member at ``offset`` ends; there itself if it is damaged, None if there is none."""
+    """Return the end of the gzip member at ``offset``; ``offset`` if it is damaged, None if there is none."""
     data.seek(offset)
     if not SIGNATURE.match(data.read(3)):
         return None

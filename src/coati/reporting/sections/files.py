@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlite3 import Connection, Row
 
+from coati.archive.sources.file_types import media_type_of
 from coati.reporting.charts import bar
 from coati.reporting.run_facts import RunFacts
 from coati.reporting.safe_html import (
@@ -17,7 +18,7 @@ from coati.reporting.safe_html import (
     web_address,
     web_link,
 )
-from coati.reporting.tables import Cell, Column, counted, table
+from coati.reporting.tables import Column, TableCell, counted, table
 from coati.runs.other_types import other_types
 from coati.runs.shared_titles import SHARED_TITLES, TELLING_TITLE
 from coati.times import format_moment
@@ -32,26 +33,27 @@ _MAX_ADDRESS_CHARS = 2000
 _MAX_TYPES = 30
 
 # What an extension says of a file that its server calls text or binary, and nothing more.
-_BY_EXTENSION = {
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
-    "json": "application/json",
-    "geojson": "application/geo+json",
-    "xml": "application/xml",
-    "rdf": "application/rdf+xml",
-    "pdf": "application/pdf",
-    "zip": "application/zip",
-    "gz": "application/gzip",
-    "doc": "application/msword",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "xls": "application/vnd.ms-excel",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "ods": "application/vnd.oasis.opendocument.spreadsheet",
-}
+_TOLD_EXTENSIONS = (
+    "csv",
+    "tsv",
+    "json",
+    "geojson",
+    "xml",
+    "rdf",
+    "pdf",
+    "zip",
+    "gz",
+    "doc",
+    "docx",
+    "xls",
+    "xlsx",
+    "ods",
+)
 _DECLARED = """trim(lower(CASE instr(media_type, ';') WHEN 0 THEN media_type
                   ELSE substr(media_type, 1, instr(media_type, ';') - 1) END))"""
 _TOLD_BY_NAME = " ".join(
-    f"WHEN file LIKE '%.{extension}' THEN '{type_}'" for extension, type_ in _BY_EXTENSION.items()
+    f"WHEN file LIKE '%.{extension}' THEN '{media_type_of(f'file.{extension}', b'')}'"
+    for extension in _TOLD_EXTENSIONS
 )
 _TYPE = f"""CASE WHEN {_DECLARED} IN ('', 'text/plain', 'application/octet-stream')
             THEN CASE {_TOLD_BY_NAME} ELSE {_DECLARED} END ELSE {_DECLARED} END"""
@@ -150,7 +152,7 @@ def _types_table(rows: list[Row]) -> Html:
         Column("Type"),
         Column("Files", numeric=True),
         Column(""),
-        Column("Together", numeric=True),
+        Column("Total size", numeric=True),
         Column("Smallest", numeric=True),
         Column("Largest", numeric=True),
     )
@@ -177,7 +179,7 @@ def _not_wanted(connection: Connection, facts: RunFacts) -> Html | None:
     cells = [
         (
             element("span", shortened(type_name(row.media_type), 60), title=shortened(row.media_type)),
-            Cell(format_count(row.files), row.files),
+            TableCell(format_count(row.files), row.files),
             web_link(row.example, facts.on_site(row.example), 90),
         )
         for row in rows[:_MAX_TYPES]
@@ -205,7 +207,7 @@ def _files_table(rows: list[Row], facts: RunFacts) -> Html:
             web_link(row["found_on"], facts.on_site(row["found_on"]), 70) if row["found_on"] else "",
             shortened(type_name(row["type"]), 40),
             _size(row["size_bytes"]),
-            Cell(
+            TableCell(
                 element("span", format_moment(row["fetched_at"], short=True), class_="date"),
                 row["fetched_at"],
             ),
@@ -243,5 +245,5 @@ def _clean(text: str) -> str:
     return shortened(text, _MAX_ADDRESS_CHARS)
 
 
-def _size(size_bytes: int) -> Cell:
-    return Cell(format_bytes(size_bytes), size_bytes)
+def _size(size_bytes: int) -> TableCell:
+    return TableCell(format_bytes(size_bytes), size_bytes)

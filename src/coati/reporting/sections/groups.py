@@ -7,7 +7,7 @@ from sqlite3 import Connection, Row
 from typing import Any
 
 from coati.reporting.safe_html import Html, breakable, element, shortened, web_link
-from coati.reporting.tables import Cell, Column, counted, table
+from coati.reporting.tables import Column, TableCell, counted, table
 from coati.units import format_count
 
 _SHOWN = 15
@@ -91,7 +91,9 @@ def _groups_table(rows: list[Row], name: str) -> Html:
             counted(row["pulls"]),
             counted(row["targets"]),
             counted(round(row["total_reward"])),
-            Cell("" if row["mean_reward"] is None else f"{row['mean_reward']:.1f}", row["mean_reward"] or 0),
+            TableCell(
+                "" if row["mean_reward"] is None else f"{row['mean_reward']:.1f}", row["mean_reward"] or 0
+            ),
             counted(row["failures"]),
             place_of_link(row["label"]),
         )

@@ -20,14 +20,14 @@ def headline(facts: RunFacts) -> Html:
         element("p", "Coati · report of a run", class_="kicker"),
         element("h1", _title(facts, site)),
         element("p", _summary(facts), class_="summary"),
-        element("p", end.sentence, class_="stage going" if facts.stage is RunStage.GOING else "stage"),
+        element("p", end.sentence, class_="stage running" if facts.stage is RunStage.RUNNING else "stage"),
         element(
             "ul",
             *_found_tiles(facts),
             _reach_tile(facts),
             _tile(
                 format_seconds(facts.seconds),
-                "at work",
+                "time",
                 f"stopped because {end.brief}" if _over(facts) else end.brief,
             ),
             class_="tiles",
@@ -36,17 +36,17 @@ def headline(facts: RunFacts) -> Html:
 
 
 def _reach_tile(facts: RunFacts) -> Html | None:
-    """Say how much of what is known was asked for; of a search, how many sites were checked."""
+    """Say how much of what is known was requested; of a search, how many sites were checked."""
     if facts.watches:
         return None
-    if facts.words:
+    if facts.is_search:
         return _count_tile(facts.sites_checked, "site", " checked", "those that looked like repositories")
-    return _tile(format_share(facts.asked, facts.known), "of the known URLs requested", _known(facts))
+    return _tile(format_share(facts.requested, facts.known), "of the known URLs requested", _known(facts))
 
 
 def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
     totals = facts.totals
-    if facts.words:
+    if facts.is_search:
         name = "repository" if facts.repositories == 1 else "repositories"
         found = _tile(format_count(facts.repositories), f"{name} verified", "each links to data files")
         queries = f"{format_count(facts.queries)} of them queries"
@@ -57,27 +57,30 @@ def _found_tiles(facts: RunFacts) -> tuple[Html, Html]:
         each = f"{totals.requests / max(facts.cycles, 1):.0f} per cycle"
         return known, _count_tile(totals.requests, "request", " made", each)
     return (
-        _count_tile(totals.targets, facts.noun, " found", format_bytes(totals.target_bytes)),
+        _count_tile(totals.targets, facts.target_noun, " found", format_bytes(totals.target_bytes)),
         _count_tile(
-            totals.requests, "request", " made", f"{_per_hundred(facts)} {facts.noun}s per 100 requests"
+            totals.requests,
+            "request",
+            " made",
+            f"{_per_hundred(facts)} {facts.target_noun}s per 100 requests",
         ),
     )
 
 
 def _title(facts: RunFacts, site: str) -> str:
-    if facts.words:
+    if facts.is_search:
         found = format_count(facts.repositories, "repository", "repositories")
-        return f"{found} on “{shortened(facts.words, 80)}”"
+        return f"{found} on “{shortened(facts.topic, 80)}”"
     if facts.watches:
         return f"{format_count(facts.changes, 'change')} on {site}"
-    return f"{format_count(facts.totals.targets, facts.noun)} from {site}"
+    return f"{format_count(facts.totals.targets, facts.target_noun)} from {site}"
 
 
 def _summary(facts: RunFacts) -> Html:
     totals = facts.totals
-    if facts.words:
+    if facts.is_search:
         return joined(
-            f"A search that began on {format_moment(facts.began_at)}:"
+            f"A search started on {format_moment(facts.began_at)}:"
             f" {format_count(totals.requests, 'request')}, of which"
             f" {format_count(facts.queries, 'was a query', 'were queries')} to search engines."
         )
@@ -88,20 +91,20 @@ def _summary(facts: RunFacts) -> Html:
             kind, begin, ". There was no response." if _over(facts) else ". There is no response yet."
         )
     if facts.watches:
-        told = f", begun on {format_moment(facts.began_at)}, in {format_count(totals.requests, 'request')}."
-        return joined(kind, begin, told)
+        requests = format_count(totals.requests, "request")
+        return joined(kind, begin, f", started on {format_moment(facts.began_at)}, in {requests}.")
     found = (
-        f" found {format_count(totals.targets, facts.noun)} ({format_bytes(totals.target_bytes)})"
+        f" found {format_count(totals.targets, facts.target_noun)} ({format_bytes(totals.target_bytes)})"
         f" in {format_count(totals.requests, 'request')}"
         if totals.targets
-        else f" found no {facts.noun} in {format_count(totals.requests, 'request')}"
+        else f" found no {facts.target_noun} in {format_count(totals.requests, 'request')}"
     )
     copies = totals.targets - totals.relevant_pages - facts.files
     note = f"; {format_count(copies)} of them have the same content as another one" if copies > 0 else ""
     return joined(
         kind,
         begin,
-        f", begun on {format_moment(facts.began_at)},",
+        f", started on {format_moment(facts.began_at)},",
         found,
         note,
         ".",
@@ -110,7 +113,7 @@ def _summary(facts: RunFacts) -> Html:
 
 def _begin(facts: RunFacts) -> Html:
     urls = facts.settings.get("urls", ())
-    # Which of many is asked first is a matter of luck.
+    # Which of many is requested first is a matter of chance.
     return web_link(facts.start_url) if len(urls) < 2 else joined(f"{len(urls)} URLs")  # noqa: PLR2004
 
 
@@ -120,11 +123,11 @@ def _per_hundred(facts: RunFacts) -> str:
 
 
 def _known(facts: RunFacts) -> str:
-    return f"{format_count(facts.asked)} of {format_count(facts.known, 'URL')}"
+    return f"{format_count(facts.requested)} of {format_count(facts.known, 'URL')}"
 
 
 def _over(facts: RunFacts) -> bool:
-    return facts.stage is not RunStage.GOING
+    return facts.stage is not RunStage.RUNNING
 
 
 def _count_tile(number: int, noun: str, done: str, note: str) -> Html:

@@ -26,7 +26,7 @@ def how_found(connection: Connection, facts: RunFacts) -> Html:
     curve = read_curve(connection, facts.totals)
     parts = [element("h2", "How they were found" if facts.totals.targets else "How it went")]
     if not facts.totals.requests:
-        answer = "There is no response yet." if facts.stage is RunStage.GOING else "There was no response."
+        answer = "There is no response yet." if facts.stage is RunStage.RUNNING else "There was no response."
         return element("section", *parts, element("p", answer), id="found")
     parts.append(element("p", _in_words(curve, facts)))
     if facts.totals.targets:
@@ -42,19 +42,23 @@ def how_found(connection: Connection, facts: RunFacts) -> Html:
 
 def _figures(curve: Curve, facts: RunFacts) -> Html:
     found = element(
-        "figure", _found_chart(curve, facts.noun), element("figcaption", _found_words(facts.noun))
+        "figure",
+        _found_chart(curve, facts.target_noun),
+        element("figcaption", _found_words(facts.target_noun)),
     )
-    volume = element("figure", _volume_chart(curve, facts.noun), element("figcaption", _volume_words(facts)))
+    volume = element(
+        "figure", _volume_chart(curve, facts.target_noun), element("figcaption", _volume_words(facts))
+    )
     return element("div", found, volume, class_="figures")
 
 
 def _in_words(curve: Curve, facts: RunFacts) -> str:
     totals = facts.totals
     if curve.most is None:
-        return f"No {facts.noun} was found in {format_count(totals.requests, 'request')}."
+        return f"No {facts.target_noun} was found in {format_count(totals.requests, 'request')}."
     spent = format_share(curve.most.requests, totals.requests)
     return (
-        f"90 % of the total ({format_count(curve.most.targets, facts.noun)}"
+        f"90 % of the total ({format_count(curve.most.targets, facts.target_noun)}"
         f" of {format_count(totals.targets)}) was found after"
         f" {format_count(curve.most.requests, 'request')}, {spent} of all requests."
     )
@@ -89,7 +93,7 @@ def _volume_words(facts: RunFacts) -> Html:
     totals = facts.totals
     return joined(
         f"Bytes received. {format_bytes(totals.target_bytes)} of {format_bytes(totals.bytes)} were"
-        f" {facts.noun}s"
+        f" {facts.target_noun}s"
         f" ({format_share(totals.target_bytes, totals.bytes)}); the rest was the cost of finding them."
     )
 

@@ -30,11 +30,11 @@ def next_steps(connection: Connection, facts: RunFacts) -> Html:
 
 def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     end = end_of(facts)
-    if facts.stage is RunStage.GOING:
+    if facts.stage is RunStage.RUNNING:
         yield joined(
-            "The report is written again when the run ends. ",
+            "The report is updated when the run ends. ",
             _command("coati report FOLDER"),
-            " does it now.",
+            " updates it now.",
         )
     if end.next_step:
         yield joined(end.next_step)
@@ -42,7 +42,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     if rest is not None:
         yield joined(rest)
     # A search meets many addresses that nobody wants, and a watch follows only those that are new.
-    if facts.waiting and facts.stage is not RunStage.GOING and not (facts.words or facts.watches):
+    if facts.waiting and facts.stage is not RunStage.RUNNING and not (facts.is_search or facts.watches):
         yield joined(f"{format_count(facts.waiting, 'known URL was', 'known URLs were')} not requested.")
     few_links = few_links_in(connection)
     if few_links:
@@ -56,7 +56,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     if (
         not facts.totals.targets
         and facts.totals.requests
-        and not (facts.words or facts.watches or facts.seeks_pages)
+        and not (facts.is_search or facts.watches or facts.seeks_pages)
     ):
         yield joined("Were these the right types? ", _command("coati types"), " lists them.")
     yield from _missing(connection, facts)
@@ -66,7 +66,7 @@ def _steps(connection: Connection, facts: RunFacts) -> Iterator[Html]:
     yield joined(
         "Run your own queries with ",
         _command("datasette run.sqlite"),
-        f", or open {'repositories.csv' if facts.words else 'files.csv'} in a spreadsheet.",
+        f", or open {'repositories.csv' if facts.is_search else 'files.csv'} in a spreadsheet.",
     )
 
 

@@ -39,12 +39,12 @@ _ALWAYS = (
 
 def provenance(facts: RunFacts) -> Html:
     """Say what is recorded and where it stands."""
-    there = (*(_REPOSITORIES if facts.words else _FILES), *_ALWAYS)
+    there = (*(_REPOSITORIES if facts.is_search else _FILES), *_ALWAYS)
     items = [element("li", element("a", name, href=place), f": {words}") for name, words, place in there]
     return element(
         "section",
         element("h2", "Provenance"),
-        element("p", _HOW_SEARCHED if facts.words else _HOW),
+        element("p", _HOW_SEARCHED if facts.is_search else _HOW),
         element("h3", "In this folder"),
         element("ul", *items),
         element("h3", "Sessions"),
@@ -60,7 +60,7 @@ def _sessions(facts: RunFacts) -> Html:
         (
             format_moment(session.started_at),
             format_moment(session.ended_at)
-            or ("still running" if facts.stage is RunStage.GOING else "cut off"),
+            or ("still running" if facts.stage is RunStage.RUNNING else "cut off"),
             shortened(session.stop_reason, 90),
             shortened(session.coati, 20),
         )

@@ -9,7 +9,7 @@ from sqlite3 import Connection, Row
 from coati.reporting.charts import bar
 from coati.reporting.run_facts import RunFacts
 from coati.reporting.safe_html import Html, Part, element, joined, web_link
-from coati.reporting.tables import Cell, Column, counted, table
+from coati.reporting.tables import Column, TableCell, counted, table
 from coati.units import format_count
 
 _PAGES_SHOWN = 200
@@ -86,7 +86,7 @@ def _hosts_table(rows: list[Row]) -> Html:
         Column("Pages", numeric=True),
         Column("Requests", numeric=True),
     ]
-    cells: list[list[Cell | Part]] = [
+    cells: list[list[TableCell | Part]] = [
         [
             row["host"],
             counted(row["targets"]),
@@ -95,7 +95,7 @@ def _hosts_table(rows: list[Row]) -> Html:
         ]
         for row in rows
     ]
-    # A column in which nothing stands would only ask a question.
+    # An empty column would only raise a question.
     if any(row["ended"] for row in rows):
         columns.append(Column("No longer requested because", wide=True))
         cells = [[*line, row["ended"] or ""] for line, row in zip(cells, rows, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlite3 import Connection
 
 from coati.reporting.safe_html import Html, element, web_link
-from coati.reporting.tables import Cell, Column, table
+from coati.reporting.tables import Column, TableCell, table
 from coati.units import format_count
 
 _SHOWN = 200
@@ -28,7 +28,7 @@ def removed_files(connection: Connection) -> Html | None:
         (
             web_link(row["url"], row["url"], 90),
             web_link(row["archived"], "archived copy") if row["archived"] else "",
-            Cell((row["last_seen"] or "")[:_DAY_CHARS], row["last_seen"] or ""),
+            TableCell((row["last_seen"] or "")[:_DAY_CHARS], row["last_seen"] or ""),
             row["known"] or "",
         )
         for row in rows

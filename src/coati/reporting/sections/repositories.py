@@ -8,7 +8,7 @@ from sqlite3 import Connection, Row
 from coati.reporting.charts import Axes, Line, bar, line_chart
 from coati.reporting.found_repositories import all_sites, has_repositories
 from coati.reporting.safe_html import Html, breakable, element, joined, shortened, web_link
-from coati.reporting.tables import Cell, Column, counted, table
+from coati.reporting.tables import Column, TableCell, counted, table
 from coati.reporting.unread_sites import sites_never_read
 from coati.units import format_count
 from coati.web.queries import Ability, parse_query
@@ -87,7 +87,7 @@ def _table(rows: list[Row], name: str) -> Html:
     return table(columns, [_row(row, most) for row in rows], name)
 
 
-def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
+def _row(row: Row, most: int) -> tuple[TableCell | Html | str, ...]:
     title = shortened(row["title"], 90)
     place = row["rank"] or ""
     name = joined(
@@ -104,7 +104,7 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
     )
     software = f"; {row['software']}" if row["software"] else ""
     return (
-        Cell(name, row["rank"] or row["site"]),
+        TableCell(name, row["rank"] or row["site"]),
         _topic(row),
         counted(row["files"]),
         bar(row["files"], most),
@@ -114,10 +114,10 @@ def _row(row: Row, most: int) -> tuple[Cell | Html | str, ...]:
     )
 
 
-def _topic(row: Row) -> Cell:
+def _topic(row: Row) -> TableCell:
     # Earlier versions did not write it.
     topic = row["topic"] if "topic" in row.keys() else 0.0  # noqa: SIM118 - a row looks through its values
-    return Cell(f"{topic:.0%}", topic)
+    return TableCell(f"{topic:.0%}", topic)
 
 
 def _tree(rows: list[Row]) -> Html:
@@ -147,13 +147,13 @@ def _step(step: str) -> Html:
     if not is_query(step):
         return web_link(step, None, 90)
     query = parse_query(step)
-    asked = {
+    text = {
         Ability.KEYWORDS: f"“{query.text}”",
         Ability.RELATED: f"pages like {query.text}",
         Ability.BACKLINKS: f"pages that link to {query.text}",
     }[query.ability]
     page = f", page {query.page}" if query.page > 1 else ""
-    return element("span", f"{query.engine}: {shortened(asked, 110)}{page}")
+    return element("span", f"{query.engine}: {shortened(text, 110)}{page}")
 
 
 def _dataset_pages(connection: Connection) -> list[Html]:
@@ -167,7 +167,7 @@ def _dataset_pages(connection: Connection) -> list[Html]:
                 web_link(row["url"], None, 90), element("br"), element("small", shortened(row["title"], 90))
             ),
             counted(row["files"]),
-            Cell(f"{row['score']:.1f}", row["score"]),
+            TableCell(f"{row['score']:.1f}", row["score"]),
         )
         for row in rows
     ]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from coati.reporting.charts import Axes, Line, line_chart
+from coati.reporting.run_facts import RunFacts
 from coati.reporting.safe_html import Html, element
 from coati.reporting.sections.how_found import ways_table
 from coati.runs.found_by import START_URLS, found_by
 from coati.units import format_count
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
-    from coati.reporting.run_facts import RunFacts
 
 _DECIDED = "SELECT decided_at FROM repositories WHERE rank IS NOT NULL ORDER BY decided_at"
 # What a search requests without a link: where checks begin, and what the user accepts or rejects.

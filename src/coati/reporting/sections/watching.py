@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from coati.reporting.calendar import day_calendar, hour_calendar
 from coati.reporting.safe_html import Html, element, joined, shortened, web_link
-from coati.reporting.tables import Cell, Column, counted, table
-from coati.reporting.watched_pages import watched_pages
-from coati.runs.changes_file import read_changes
+from coati.reporting.tables import Column, TableCell, counted, table
+from coati.reporting.watched_pages import WatchedPage, watched_pages
+from coati.runs.changes_file import Change, read_changes
 from coati.times import format_moment
 from coati.units import format_count, format_seconds
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from coati.reporting.run_facts import RunFacts
-    from coati.reporting.watched_pages import WatchedPage
-    from coati.runs.changes_file import Change
 
 _CHANGES_SHOWN = 50
 _PAGES_SHOWN = 200
@@ -54,9 +52,9 @@ _PAGES_NOTE = joined(
 
 def _in_words(changes: Sequence[Change], facts: RunFacts) -> str:
     kinds = Counter(change.what for change in changes)
-    told = ", ".join(f"{format_count(kinds[kind])} {kind}" for kind in _KINDS)
+    counts_text = ", ".join(f"{format_count(kinds[kind])} {kind}" for kind in _KINDS)
     cycles = format_count(facts.cycles, "cycle")
-    return f"{told} since {format_moment(facts.began_at)}, in {cycles}. Times are UTC."
+    return f"{counts_text} since {format_moment(facts.began_at)}, in {cycles}. Times are UTC."
 
 
 def _calendars(changes: Sequence[Change], facts: RunFacts) -> Html:
@@ -97,7 +95,9 @@ def _changes_table(changes: Sequence[Change], facts: RunFacts) -> Html:
     )
     cells = [
         (
-            Cell(element("span", format_moment(change.seen_at, short=True), class_="date"), change.seen_at),
+            TableCell(
+                element("span", format_moment(change.seen_at, short=True), class_="date"), change.seen_at
+            ),
             change.what,
             web_link(change.url, shortened(change.title or facts.on_site(change.url), 90)),
             web_link(change.found_on, facts.on_site(change.found_on), 60) if change.found_on else "",
@@ -127,12 +127,12 @@ def _pages_table(pages: Sequence[WatchedPage], facts: RunFacts) -> Html:
         (
             web_link(page.url, facts.on_site(page.url), 80),
             counted(page.visits),
-            Cell(
+            TableCell(
                 "" if page.every_seconds is None else format_seconds(page.every_seconds), page.every_seconds
             ),
             counted(page.new_links),
             _why(page),
-            Cell(element("span", format_moment(page.last_at, short=True), class_="date"), page.last_at),
+            TableCell(element("span", format_moment(page.last_at, short=True), class_="date"), page.last_at),
         )
         for page in pages
     ]

@@ -19,7 +19,7 @@ _FEED = "/api/feed/dcat-us/1.1.json"
 
 
 class ArcgisHub:
-    """Downloads of the feed; many are made when they are first asked for, and come a little later."""
+    """Downloads of the feed; many are made when they are first requested, and come a little later."""
 
     name = "arcgis-hub"
     title = "ArcGIS Hub"
@@ -29,15 +29,15 @@ class ArcgisHub:
     )
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by what its pages load."""
+        """Recognise it by what its pages load."""
         if not page.has("hubcdn.arcgis.com", "/opendata-ui/assets", "arcgis-hub"):
             return None
         return [ApiEntry(page.at(_FEED), "feed")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return "/api/feed/dcat-us/" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the distributions."""
+        """Yield the distributions."""
         return distributions(self.name, at(answer.json, "dataset"))

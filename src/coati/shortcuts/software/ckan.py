@@ -27,7 +27,7 @@ class Ckan:
     written_from = "action API v3 of CKAN 2.10 and 2.11: docs.ckan.org/en/2.11/api"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator, or by what only its own pages load."""
+        """Recognise it by the generator, or by what only its own pages load."""
         root = page.at("/")
         if "ckan" not in page.generator and not page.has('data-module="', "data-site-root="):
             return None
@@ -36,11 +36,11 @@ class Ckan:
         return [ApiEntry(f"{root}{_LIST}?rows=500&start=0&sort=metadata_modified+desc", "package_search")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the route."""
+        """Recognise a list by the route."""
         return f"/{_LIST}" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the resources; ``result.count`` counts data sets."""
+        """Yield the resources; ``result.count`` counts data sets."""
         packages = list(entries_at(answer.json, "result", "results"))
         total = count_at(answer.json, "result", "count")
         what = (self.name, "package_search")

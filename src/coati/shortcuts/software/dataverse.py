@@ -20,24 +20,24 @@ _SEARCH = "/api/search?q=*&type=file&per_page=1000&start=0&sort=date&order=desc"
 
 
 class Dataverse:
-    """Public files, by the address that gives their bytes."""
+    """Public files, by the URL that gives their bytes."""
 
     name = "dataverse"
     title = "Dataverse"
     written_from = "Search API of Dataverse 6: guides.dataverse.org/en/latest/api/search.html"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the addresses of its pages together with what they load."""
+        """Recognise it by the URLs of its pages together with what they load."""
         if not page.has("/dataverse.xhtml", "dataverse_project_logo", "/resources/js/dv_", "dataverseHeader"):
             return None
         return [ApiEntry(page.at(_SEARCH), "search")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path and the kind of thing that is looked for."""
+        """Recognise a list by the path and the kind of thing that is looked for."""
         return "/api/search?" in url and "type=file" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the files; ``total_count`` counts them."""
+        """Yield the files; ``total_count`` counts them."""
         found = list(entries_at(answer.json, "data", "items"))
         total = count_at(answer.json, "data", "total_count")
         yield from next_by_offset(answer.url, (self.name, "search"), ("start", "per_page"), len(found), total)

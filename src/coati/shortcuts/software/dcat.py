@@ -27,7 +27,7 @@ class Dcat:
     written_from = "DCAT-US 1.1 (Project Open Data): resources.data.gov/resources/dcat-us"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by a link to the catalogue. Agencies of the United States must have one at the usual place."""
+        """Recognise it by a link to the catalogue; agencies of the United States must have one."""
         for reference in page.references(_USUAL_PLACE):
             address = page.at(reference)
             if path_of(address) == _USUAL_PLACE and host_of(address) == host_of(page.url):
@@ -37,17 +37,17 @@ class Dcat:
         return None
 
     def reads(self, url: str) -> bool:
-        """Tell by the name of the file."""
+        """Recognise a list by the name of the file."""
         return path_of(url).endswith(_USUAL_PLACE)
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the distributions."""
+        """Yield the distributions."""
         datasets = answer.json if isinstance(answer.json, list) else at(answer.json, "dataset")
         yield from distributions(self.name, datasets)
 
 
 def distributions(name: str, datasets: object) -> Iterator[Listed]:
-    """Go through the distributions of data sets in DCAT's words, with or without the prefix of JSON-LD."""
+    """Yield the distributions of data sets in DCAT's words, with or without the prefix of JSON-LD."""
     left = MAX_ENTRIES
     for dataset in entries_at({"datasets": datasets}, "datasets"):
         heading = _text(dataset, "title")

@@ -25,16 +25,16 @@ class Dkan:
     written_from = "metastore API of DKAN 2.19: dkan.readthedocs.io/en/latest/user-guide/guide_api.html"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by what Drupal's pages load or say with DKAN on top."""
+        """Recognise it by what Drupal's pages load or say with DKAN on top."""
         drupal = "drupal" in page.generator or page.has("Drupal.settings", "drupal-settings-json")
         if not drupal or not page.has("/dkan", "dkan_", "dkan-"):
             return None
         return [ApiEntry(page.at(_LIST), "dataset"), ApiEntry(page.at("/data.json"), "dataset", sure=False)]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path; data.json is DCAT's."""
+        """Recognise a list by the path; data.json is DCAT's."""
         return _LIST in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the distributions."""
+        """Yield the distributions."""
         return distributions(self.name, answer.json)

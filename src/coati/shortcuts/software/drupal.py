@@ -21,7 +21,7 @@ _WHAT = ("drupal", "file")
 
 
 class Drupal:
-    """Files by JSON:API. Which sites have switched it on no page shows, so it is a probe."""
+    """Files by JSON:API. No page shows whether a site has switched it on, so it is a probe."""
 
     name = "drupal"
     title = "Drupal"
@@ -31,7 +31,7 @@ class Drupal:
     )
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator, or by the settings that Drupal writes into each page."""
+        """Recognise it by the generator, or by the settings that Drupal writes into each page."""
         said = page.generator
         if "drupal" not in said and not page.has(
             "data-drupal-selector=", '"drupalSettings"', "Drupal.settings"
@@ -41,11 +41,11 @@ class Drupal:
         return [ApiEntry(address, "file", sure=False)]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return _LIST in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the files; ``links.next`` leads on."""
+        """Yield the files; ``links.next`` leads on."""
         found = list(entries_at(answer.json, "data"))
         following = address_at(answer.json, "links", "next")
         if following or at(answer.json, "links") is not None:

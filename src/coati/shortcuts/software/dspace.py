@@ -27,7 +27,7 @@ _MADE = frozenset({"TEXT", "THUMBNAIL", "LICENSE", "SWORD", "METADATA"})
 
 
 class Dspace:
-    """Bitstreams of items; OAI-PMH stands behind, where REST is closed."""
+    """Bitstreams of items; OAI-PMH is the fallback, where REST is closed."""
 
     name = "dspace"
     title = "DSpace"
@@ -37,7 +37,7 @@ class Dspace:
     )
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator, which says the version, or by the element that holds all of version 7."""
+        """Recognise it by the generator, which says the version, or by the root element of version 7."""
         found = _VERSION.search(page.generator)
         if found is None and not page.has("<ds-app"):
             return None
@@ -50,11 +50,11 @@ class Dspace:
         ]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return "/server/api/discover/search/objects?" in url or "/rest/items?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the items, whichever API answered."""
+        """Yield the items, whichever API answered."""
         return self._old(answer) if isinstance(answer.json, list) else self._new(answer)
 
     def _new(self, answer: ApiAnswer) -> Iterator[Listed]:

@@ -1,4 +1,4 @@
-"""EPrints: OAI-PMH, whose identifiers are the addresses of the files, too."""
+"""EPrints: OAI-PMH, whose identifiers are the URLs of the files, too."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _OAI = "/cgi/oai2?verb=ListRecords&metadataPrefix=oai_dc"
 
 
 class Eprints:
-    """Only where to ask: what is answered is read as OAI-PMH."""
+    """Only the URLs: responses are read as OAI-PMH."""
 
     name = "eprints"
     title = "EPrints"
     written_from = "OAI 2.0 interface of EPrints 3.4: wiki.eprints.org/w/OAI-PMH"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator."""
+        """Recognise it by the generator."""
         return [ApiEntry(page.at(_OAI), "records")] if "eprints" in page.generator else None
 
     def reads(self, url: str) -> bool:
-        """Leave the answers to OAI-PMH."""
+        """Return False: OAI-PMH reads its lists."""
         return False
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:

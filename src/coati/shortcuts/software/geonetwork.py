@@ -1,4 +1,4 @@
-"""GeoNetwork: a catalogue service (CSW) that can be asked by an address, and names each record's files."""
+"""GeoNetwork: a catalogue service (CSW) that is queried by a URL, and names each record's files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GeoNetwork:
     written_from = "CSW 2.0.2 of GeoNetwork 3 and 4: docs.geonetwork-opensource.org/4.4/api/csw"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by what its pages load or declare."""
+        """Recognise it by what its pages load or declare."""
         if "geonetwork" not in page.generator and not page.has(
             'ng-app="gn_', "/catalog/components/", "gn-search"
         ):
@@ -44,11 +44,11 @@ class GeoNetwork:
         return [ApiEntry(page.at(_CSW.format(base=base)), "records")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the request."""
+        """Recognise a list by the request."""
         return "/csw?" in url and "request=GetRecords" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the records; ``numberOfRecordsMatched`` counts them."""
+        """Yield the records; ``numberOfRecordsMatched`` counts them."""
         records: list[dict[str, list[str]]] = []
         for tag in tags(answer.text, _NAMES):
             if tag.closes:

@@ -1,4 +1,4 @@
-"""InvenioRDM: the records API; each record tells its files, or at least its page."""
+"""InvenioRDM: the records API; each record names its files, or at least its page."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class InvenioRdm:
     written_from = "REST API of InvenioRDM 12: inveniordm.docs.cern.ch/reference/rest_api_drafts_records"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by what it writes into its pages."""
+        """Recognise it by what it writes into its pages."""
         if "inveniordm" not in page.generator and not page.has("InvenioRDM", "data-invenio-"):
             return None
         return [ApiEntry(page.at(_SEARCH), "records")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return "/api/records?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the records; ``links.next`` leads on."""
+        """Yield the records; ``links.next`` leads on."""
         found = list(entries_at(answer.json, "hits", "hits"))
         yield from next_by_link(address_at(answer.json, "links", "next"), (self.name, "records"), len(found))
         for record in found:

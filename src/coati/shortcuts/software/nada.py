@@ -28,18 +28,18 @@ class Nada:
     written_from = "catalogue API of NADA 5: ihsn.github.io/nada-api-redoc/catalog-admin"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator, or by what its pages load."""
+        """Recognise it by the generator, or by what its pages load."""
         said = "nada" in page.generator.split() or page.loads("/themes/nada52/")
         if not said and not page.has("nada-citation", "nada-search", "NADA - Microdata", "/nada-logo"):
             return None
         return [ApiEntry(page.at(_SEARCH), "search")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return "/api/catalog/search?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the studies; ``result.found`` counts them."""
+        """Yield the studies; ``result.found`` counts them."""
         found = list(entries_at(answer.json, "result", "rows"))
         total = count_at(answer.json, "result", "found")
         pages = None if total is None or not found else -(-total // len(found))

@@ -1,6 +1,6 @@
 """OAI-PMH: records in Dublin Core, a page at a time; EPrints and many others speak it.
 
-Identifiers of a record are addresses of its page and, in EPrints, of its files. Others are left out.
+Identifiers of a record are URLs of its page and, in EPrints, of its files. Others are left out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class OaiPmh:
     written_from = "OAI-PMH 2.0: openarchives.org/OAI/openarchivesprotocol.html"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by a link to an answer of the protocol."""
+        """Recognise it by a link to an answer of the protocol."""
         for reference in page.references("verb="):
             base, mark, query = reference.partition("?")
             if mark and query.startswith(("verb=Identify", "verb=List")):
@@ -50,11 +50,11 @@ class OaiPmh:
         return None
 
     def reads(self, url: str) -> bool:
-        """Tell by the verb."""
+        """Recognise a list by the verb."""
         return "verb=ListRecords" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the records; a token leads on."""
+        """Yield the records; a token leads on."""
         token = ""
         records: list[dict[str, list[str]]] = []
         for tag in tags(answer.text, _NAMES):

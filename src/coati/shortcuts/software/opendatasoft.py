@@ -28,24 +28,24 @@ class OpenDataSoft:
     written_from = "Explore API v2.1: help.opendatasoft.com/apis/ods-explore-v2"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by what its pages load or declare."""
+        """Recognise it by what its pages load or declare."""
         if not page.has("static.opendatasoft.com", "ods-widgets", 'ng-app="ods.', "/static/ods-"):
             return None
         return [ApiEntry(page.at(f"{_LIST}?limit=100&offset=0"), "datasets")]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return f"{_LIST}?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the data sets; ``total_count`` counts them."""
+        """Yield the data sets; ``total_count`` counts them."""
         found = list(entries_at(answer.json, "results"))
         total = count_at(answer.json, "total_count")
         yield from next_by_offset(answer.url, (self.name, "datasets"), ("offset", "limit"), len(found), total)
         for entry in found:
             about = at(entry, "metas", "default")
             heading = text_at(about, "title")
-            told = {
+            details = {
                 "modified": text_at(about, "modified") or text_at(about, "data_processed"),
                 "licence": text_at(about, "license"),
                 "heading": heading,
@@ -53,10 +53,10 @@ class OpenDataSoft:
             number = quote(text_at(entry, "dataset_id"), safe="")
             if number and at(entry, "has_records") is not False:
                 export = f"{_LIST}/{number}/exports/csv"
-                yield listed_file(export, (self.name, "datasets", "csv"), heading, form="CSV", **told)
+                yield listed_file(export, (self.name, "datasets", "csv"), heading, form="CSV", **details)
             for word in ("attachments", "alternative_exports"):
                 for extra in entries_at(entry, word):
                     title = text_at(extra, "title")
                     form = text_at(extra, "mimetype")
                     path = (self.name, "datasets", word)
-                    yield listed_file(address_at(extra, "url"), path, title, form=form, **told)
+                    yield listed_file(address_at(extra, "url"), path, title, form=form, **details)

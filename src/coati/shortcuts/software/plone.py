@@ -33,17 +33,17 @@ class Plone:
     )
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator."""
+        """Recognise it by the generator."""
         if "plone" not in page.generator:
             return None
         return [ApiEntry(page.at(_SEARCH), "search", sure=False)]
 
     def reads(self, url: str) -> bool:
-        """Tell by the route."""
+        """Recognise a list by the route."""
         return "/@search?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the results; ``batching.next`` leads on."""
+        """Yield the results; ``batching.next`` leads on."""
         found = list(entries_at(answer.json, "items"))
         yield from next_by_link(
             address_at(answer.json, "batching", "next"), (self.name, "search"), len(found)

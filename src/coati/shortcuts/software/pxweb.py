@@ -31,17 +31,17 @@ class PxWeb:
     written_from = "PxWebApi 2.0: github.com/statisticssweden/PxApiSpecs (PxAPI-2.yml)"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by what its pages load or declare."""
+        """Recognise it by what its pages load or declare."""
         if "pxweb" not in page.generator and not page.has("pxweb-", "/PXWeb/", "PxWebApi", "px-web"):
             return None
         return [ApiEntry(page.at(_TABLES), "tables", sure=False)]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return "/v2/tables?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the tables; ``page`` says how many pages there are."""
+        """Yield the tables; ``page`` says how many pages there are."""
         found = list(entries_at(answer.json, "tables"))
         about = at(answer.json, "page")
         named = [address_at(link) for link in entries_at(about, "links") if text_at(link, "rel") == "next"]

@@ -31,11 +31,11 @@ class SchemaOrg:
     written_from = "schema.org 28: schema.org/Dataset, schema.org/DataCatalog; JSON-LD 1.1"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Tell whether the page describes data sets; there is nothing further to ask."""
+        """Tell whether the page describes data sets; there is nothing further to request."""
         return [] if next(self.marked_up(page.text), None) is not None else None
 
     def reads(self, url: str) -> bool:
-        """Read no answers."""
+        """Return False: there are no lists."""
         return False
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
@@ -43,7 +43,7 @@ class SchemaOrg:
         return iter(())
 
     def marked_up(self, text: str) -> Iterator[Listed]:
-        """Go through the files and data sets that a page describes."""
+        """Yield the files and data sets that a page describes."""
         if "ld+json" not in text or "schema.org" not in text:
             return
         for block in _blocks(text):

@@ -30,7 +30,7 @@ class Sdmx:
     written_from = "SDMX 2.1 RESTful web services, 1.5: github.com/sdmx-twg/sdmx-rest/tree/v1.5.0"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by a link to a list of dataflows."""
+        """Recognise it by a link to a list of dataflows."""
         for reference in page.references("/dataflow"):
             found = _FLOWS.match(page.at(reference))
             if found is not None and ("sdmx" in found[1].lower() or found[1].endswith("/rest")):
@@ -38,11 +38,11 @@ class Sdmx:
         return None
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return _LISTS.search(url) is not None
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the dataflows, in XML or JSON; there are no pages."""
+        """Read the dataflows, in XML or JSON; there are no pages."""
         base = answer.url.partition("?")[0].partition("/dataflow")[0]
         for flow, title in self._flows(answer):
             yield listed_file(
@@ -64,8 +64,8 @@ class Sdmx:
             if tag.name == "dataflow" and not tag.closes:
                 if reference:
                     yield reference, title
-                told = (tag.attribute(word) for word in ("agencyid", "id", "version"))
-                reference, title = _reference(*told), ""
+                identity = (tag.attribute(word) for word in ("agencyid", "id", "version"))
+                reference, title = _reference(*identity), ""
             elif tag.name == "name" and not tag.closes:
                 title = title or " ".join(tag.text.split())[:300]
         if reference:

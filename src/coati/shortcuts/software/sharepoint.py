@@ -35,7 +35,7 @@ class SharePoint:
     )
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the header that each answer has, or by the generator."""
+        """Recognise it by the header that each answer has, or by the generator."""
         if (
             not page.header("microsoftsharepointteamservices")
             and "microsoft sharepoint" not in page.generator
@@ -44,11 +44,11 @@ class SharePoint:
         return [ApiEntry(page.at(_SEARCH), "search", sure=False)]
 
     def reads(self, url: str) -> bool:
-        """Tell by the route."""
+        """Recognise a list by the route."""
         return "/_api/search/query?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the rows of the result."""
+        """Yield the rows of the result."""
         rows = list(_rows(answer.text))
         total = _TOTAL.search(answer.text)
         yield from next_by_offset(
@@ -69,7 +69,7 @@ class SharePoint:
 
 
 def _rows(text: str) -> Iterator[dict[str, str]]:
-    """Go through rows: each begins with the property that stood first in the row before."""
+    """Yield rows: each begins with the property that was first in the row before."""
     row: dict[str, str] = {}
     key = ""
     for tag in tags(text, ("key", "value")):

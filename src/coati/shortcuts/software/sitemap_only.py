@@ -1,4 +1,4 @@
-"""Content management systems whose APIs need a key: what they list for everybody is a sitemap or a feed.
+"""Content management systems whose APIs need a key: what they list for everyone is a sitemap or a feed.
 
 TYPO3 12 has no public list of files; its SEO extension answers ``?type=1533906435`` with a sitemap
 (docs.typo3.org/c/typo3/cms-seo/main/en-us/XmlSitemap). Joomla's Web Services API (4.0 and later,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SitemapOnly:
-    """A software that is told by its generator, and lists pages at one address."""
+    """A software that is recognised by its generator, and lists pages at one URL."""
 
     name: str
     title: str
@@ -31,13 +31,13 @@ class SitemapOnly:
     what: str
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the generator."""
+        """Recognise it by the generator."""
         if self.name not in page.generator:
             return None
         return [ApiEntry(page.at(self.address), self.what, sure=False)]
 
     def reads(self, url: str) -> bool:
-        """Read nothing: sitemaps and feeds have readers of their own."""
+        """Return False: sitemaps and feeds have readers of their own."""
         return False
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:

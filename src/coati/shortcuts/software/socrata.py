@@ -31,7 +31,7 @@ class Socrata:
     )
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the headers that each answer has, or by what pages load."""
+        """Recognise it by the headers that each answer has, or by what pages load."""
         by_header = any(name.startswith("x-socrata-") for name in page.headers)
         if not by_header and not page.has("cdn.socrata.com", "socrata-visualizations", "window.socrata"):
             return None
@@ -41,11 +41,11 @@ class Socrata:
         ]
 
     def reads(self, url: str) -> bool:
-        """Tell by the path."""
+        """Recognise a list by the path."""
         return f"{_LIST}?" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the resources; ``resultSetSize`` counts them."""
+        """Yield the resources; ``resultSetSize`` counts them."""
         found = list(entries_at(answer.json, "results"))
         total = count_at(answer.json, "resultSetSize")
         yield from next_by_offset(answer.url, (self.name, "catalog"), ("offset", "limit"), len(found), total)

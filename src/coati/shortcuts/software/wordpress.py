@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _RELATION = "https://api.w.org/"
 _LIST = "wp/v2/media"
-# Pictures, films and sound are never wanted, and only one kind of media can be asked for at a time:
+# Pictures, films and sound are never wanted, and only one kind of media can be requested at a time:
 # "application" holds documents, tables and archives. Text files are few; the second list has them.
 _QUERY = "media_type={kind}&per_page=100&page=1&_fields=source_url,mime_type,title,modified_gmt"
 
@@ -31,7 +31,7 @@ class WordPress:
     written_from = "REST API v2 of WordPress 6.7: developer.wordpress.org/rest-api/reference/media"
 
     def recognise(self, page: SeenPage) -> Sequence[ApiEntry] | None:
-        """Go by the link to the API that each page has, else by what the page loads."""
+        """Recognise it by the link to the API that each page has, else by what the page loads."""
         root = page.linked(_RELATION)
         if root:
             return [ApiEntry(_under(root, kind), kind) for kind in ("application", "text")]
@@ -40,11 +40,11 @@ class WordPress:
         return None
 
     def reads(self, url: str) -> bool:
-        """Tell by the route, which stands in the path or in a parameter."""
+        """Recognise the route, which is in the path or in a parameter."""
         return "/wp-json/wp/v2/media" in url or "rest_route=/wp/v2/media" in url
 
     def read(self, answer: ApiAnswer) -> Iterator[Listed]:
-        """Go through the media; ``X-WP-TotalPages`` says how many pages there are."""
+        """Yield the media; ``X-WP-TotalPages`` says how many pages there are."""
         entries = list(entries_at({"media": answer.json}, "media"))
         kind = "text" if "media_type=text" in answer.url else "application"
         pages = answer.number("x-wp-totalpages")

@@ -1,6 +1,6 @@
 """What could be reached at best: strategies that know the site. References for others, not crawlers.
 
-OMNISCIENT asks for the targets and for nothing else. No crawler can do that, since it must find its links.
+OMNISCIENT requests the targets and nothing else. No crawler can do that, since it must find its links.
 CLAIRVOYANT knows the graph, and pays for the pages on the way: along the breadth-first tree, a page's score
 is the new targets on the unfetched part of its path from the start, divided by the pages there. The best
 path is fetched, each page followed at once by its new targets. It is greedy: a reference, not a proof.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class PlannedStrategy:
-    """Asks for URLs in an order that was fixed beforehand."""
+    """Requests URLs in an order that was fixed beforehand."""
 
     def __init__(self, plan: Iterable[str], label: str) -> None:
         self._plan = deque(plan)
@@ -86,7 +86,7 @@ class PlannedStrategy:
 
 
 def omniscient(truth: SiteTruth) -> PlannedStrategy:
-    """Ask for the targets alone."""
+    """Request the targets alone."""
     return PlannedStrategy((truth.urls[n] for n in _of_kind(truth, Kind.TARGET)), "the targets alone")
 
 
@@ -103,7 +103,7 @@ class _Greedy:
     """The greedy order over the breadth-first tree.
 
     Only pages on the way to some target matter. They are renumbered densely in breadth-first order, so that
-    a parent stands before its children and one pass per level gives the score of every path at once.
+    a parent comes before its children and one pass per level gives the score of every path at once.
     """
 
     def __init__(self, truth: SiteTruth) -> None:

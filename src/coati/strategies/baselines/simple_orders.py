@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class FrontierStrategy:
-    """Ask for every URL once, in the order that the frontier gives.
+    """Request every URL once, in the order that the frontier gives.
 
-    Where a redirect leads waits in the frontier like any link.
+    The location of a redirect waits in the frontier like any link.
 
     >>> from coati.model import EVERY_HOST, Link, LinkList
     >>> crawl = breadth_first(["http://example.org/"])
@@ -42,7 +42,7 @@ class FrontierStrategy:
         self._deferred: Deferrals[int] = Deferrals()
         self._turn = 0
         for url in start_urls:
-            self._meet(url)
+            self._add_url(url)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
         """Take a deferred link that is due, else the next of the frontier."""
@@ -67,16 +67,16 @@ class FrontierStrategy:
         return number
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Let the new links of a page wait; nothing is learnt."""
+        """Queue the new links of a page; nothing is learnt."""
         number = self._in_flight.pop(request_id)
         if isinstance(outcome, Deferred):
             self._deferred.push(Method.GET, self._known[number], number, outcome.until)
         elif isinstance(outcome, Page):
             urls = outcome.links.urls
-            for place in self._known.news(urls):
-                self._meet(urls[place])
+            for place in self._known.new_indices(urls):
+                self._add_url(urls[place])
         elif isinstance(outcome, Redirect):
-            self._meet(outcome.location)
+            self._add_url(outcome.location)
         return ()
 
     def save(self) -> State:
@@ -101,7 +101,7 @@ class FrontierStrategy:
         """Name the only arm there is."""
         return f"all links ({arm})"
 
-    def _meet(self, url: str) -> None:
+    def _add_url(self, url: str) -> None:
         number = self._known.add(url)
         if number is not None:
             self._frontier.push(number)

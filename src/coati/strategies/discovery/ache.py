@@ -1,10 +1,9 @@
 """ACHE's adaptive focused crawl (Barbosa and Freire, 2007), as the DSDD paper compared itself with it.
 
 It begins at the verified results of the first query and follows links. At first a link is worth what its page
-is; after a thousand pages a link classifier, trained on the words of addresses, anchors and what stands
-around them, tells the links that lead to relevant pages, and it is trained again each thousand pages. A site
-gives a hundred pages at most. Nothing is verified after the first query: a site with a relevant page is a
-find.
+is; after a thousand pages a link classifier, trained on the words of URLs, of anchors and around them, tells
+the links that lead to relevant pages, and it is trained again every thousand pages. A site gives a hundred
+pages at most. Nothing is verified after the first query: a site with a relevant page is a find.
 
 ACHE's own link classes reach back several links; here there are two, "relevant at once" and "not".
 """
@@ -74,7 +73,7 @@ class Ache(Dsdd):
             for url in page.external:
                 self._follow(url, count_words(" ".join(words_in(url))), 100.0)
         verified = {check.site for check in self._checks.in_state(CheckState.VERIFIED)}
-        for url in list(self._met):
+        for url in list(self._known):
             if site_of(url) in verified:
                 self._follow(url, count_words(" ".join(words_in(url))), 100.0)
         return bool(self._queue)
@@ -97,7 +96,7 @@ class Ache(Dsdd):
     def _crawl_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         words = self._link_words.pop(task.url, {})
         if isinstance(outcome, Redirect):
-            self._met.meet(outcome.location)
+            self._known.add(outcome.location)
             self._follow(outcome.location, words, task.worth)
             return ()
         if not isinstance(outcome, Page):
@@ -110,7 +109,7 @@ class Ache(Dsdd):
             check = self._checks.begin(site_of(task.url), 0)
             check.fetched += 1
         worth = 100 * sigmoid(2 * margin) + (draw(0, request_id, 100) if margin >= 1 else 0)
-        for url in self._met.on_page(outcome):
+        for url in self._known.on_page(outcome):
             self._follow(url, _words_of_link(url, links.get(url)), worth)
         return [Settlement(request_id, float(relevant))]
 

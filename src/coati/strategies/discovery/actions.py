@@ -21,7 +21,7 @@ _QUERY_TERMS = 5
 
 
 class Action(IntEnum):
-    """An arm of the bandit, or the user's word."""
+    """An arm of the bandit, or a judgement of the user."""
 
     KEYWORDS = 0
     RELATED = 1
@@ -51,9 +51,9 @@ DISCOVERY_ACTIONS = (Action.KEYWORDS, Action.RELATED, Action.BACKLINKS, Action.F
 
 
 def possible_actions(settings: DiscoverySettings) -> frozenset[Action]:
-    """Return the actions that the engines at hand allow; the others sleep for good.
+    """Return the actions that the configured engines allow; the others sleep for good.
 
-    Where no engine knows related pages, a keyword query takes their place.
+    Where no engine finds related pages, a keyword query replaces that query.
     """
     able = {Action.FORWARD}
     if settings.keyword_engines:
@@ -67,29 +67,29 @@ def possible_actions(settings: DiscoverySettings) -> frozenset[Action]:
 
 def first_query(settings: DiscoverySettings) -> Query:
     """Return the query that a search begins with: the user's own words."""
-    return Query(settings.keyword_engines[0], settings.words)
+    return Query(settings.keyword_engines[0], settings.topic)
 
 
 def keyword_query(settings: DiscoverySettings, term: str, turn: int) -> Query:
-    """Ask for the topic, a term of verified pages and "dataset"; engines take turns."""
+    """Return a query of the topic, a term of verified pages and "dataset"; engines take turns."""
     engine = settings.keyword_engines[turn % len(settings.keyword_engines)]
-    return Query(engine, f"{settings.words} {term} {settings.data_words[1]}")
+    return Query(engine, f"{settings.topic} {term} {settings.data_words[1]}")
 
 
 def related_query(
     settings: DiscoverySettings, url: str, title: str, terms: Sequence[str], turn: int
 ) -> Query:
-    """Ask for pages like one: of an engine that knows, or emulated by its title and frequent terms."""
+    """Return a query for pages like one: for an engine that finds them, or with its title and terms."""
     if settings.related_engines:
         return Query(settings.related_engines[turn % len(settings.related_engines)], url, Ability.RELATED)
     words = words_in(title)[:_TITLE_WORDS]
     words += [term for term in terms if term not in words][:_TOP_TERMS]
     engine = settings.keyword_engines[turn % len(settings.keyword_engines)]
-    return Query(engine, " ".join(words) or f"{settings.words} {settings.data_words[0]}")
+    return Query(engine, " ".join(words) or f"{settings.topic} {settings.data_words[0]}")
 
 
 def backlinks_query(settings: DiscoverySettings, url: str, turn: int) -> Query:
-    """Ask for the pages that link to one."""
+    """Return a query for the pages that link to one."""
     return Query(settings.backlink_engines[turn % len(settings.backlink_engines)], url, Ability.BACKLINKS)
 
 
@@ -115,7 +115,7 @@ def ranking_query(
     settings: DiscoverySettings, pages: Sequence[Mapping[str, int]], stop: Collection[str]
 ) -> list[str]:
     """Return the words by which verified pages are ranked: the topic, frequent terms, and "data"."""
-    topic = words_in(settings.words)
+    topic = words_in(settings.topic)
     data = settings.data_words[0].lower()
     terms = frequent_terms(pages, {*stop, *topic, data}, _QUERY_TERMS)
     return [*topic, *terms, data]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class AnalysedPage:
     """One page; ``external`` are some of its links to other sites, one per site.
 
-    ``margin`` is the classifier's when the page was met, ``relevant`` what followed from it. The words are
+    ``margin`` is the classifier's when the page was found, ``relevant`` what followed from it. The words are
     kept compressed: there are many pages, and few of them are read again.
     """
 

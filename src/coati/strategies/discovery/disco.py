@@ -37,7 +37,7 @@ class Disco(Dsdd):
         settled = super()._candidate_answered(task, request_id, outcome)
         number = self._pages.number_of(task.url)
         if number is not None and not self.verifies:
-            # A find, which nobody verifies.
+            # A find, which is not verified.
             self._checks.begin(self._pages[number].site, self._pages[number].arm).pages.append(number)
         return settled
 

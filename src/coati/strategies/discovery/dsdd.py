@@ -5,8 +5,8 @@ verified repositories. Each page is fetched and classified. A page that looks li
 site checked (`coati.strategies.discovery.site_checks`). Then the arm gets its reward, the classifier is
 trained again with what the checks found out, and verified pages are ranked for the next iteration.
 
-What an iteration waits for does not include what met an outage: that counts when it comes. Decision 34 has
-the open points of the paper and what we chose.
+An iteration does not wait for what was deferred by an outage: that counts when it comes. Decision 34 has the
+open points of the paper and what we chose.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from coati.strategies.discovery.actions import (
 )
 from coati.strategies.discovery.analysed_pages import AnalysedPage, AnalysedPages
 from coati.strategies.discovery.findings import Finding
-from coati.strategies.discovery.met_urls import MetUrls
 from coati.strategies.discovery.page_classifier import PageClassifier
 from coati.strategies.discovery.settings import BD_OL, NO_WISHES
 from coati.strategies.discovery.site_checks import CheckState, SiteChecks
@@ -38,7 +37,8 @@ from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.task_strategy import TaskStrategy
 from coati.strategies.discovery.tasks import HostsBut, Stage, Task
 from coati.strategies.discovery.topic import Topic
-from coati.strategies.strategy import Explained, Reason
+from coati.strategies.discovery.urls_by_hash import UrlsByHash
+from coati.strategies.strategy import ScoreExplanation, ScoreReason
 from coati.web.dataset_files import is_dataset_file
 from coati.web.page_words import words_in, words_of_facts
 from coati.web.queries import Ability, Query, parse_query
@@ -58,9 +58,9 @@ _TERMS_TOLD = 8
 
 
 class Dsdd(TaskStrategy):
-    """Finds repositories for ``settings.words``.
+    """Finds repositories for ``settings.topic``.
 
-    ``start_urls`` are pages to look at first, or queries to begin with; a query of the user's words is asked
+    ``start_urls`` are pages to look at first, or queries to begin with; a query of the user's words is sent
     where an engine takes keywords.
     """
 
@@ -76,11 +76,11 @@ class Dsdd(TaskStrategy):
         self._settings = settings
         self._variant = variant
         self._wishes = wishes
-        self._asked_of: dict[str, int] = {}
+        self._queries_of: dict[str, int] = {}
         self._stop_words = start_model.stop_words
-        self._topic = Topic(settings.words, self._stop_words, set(words_in(" ".join(settings.data_words))))
+        self._topic = Topic(settings.topic, self._stop_words, set(words_in(" ".join(settings.data_words))))
         self._possible = possible_actions(settings)
-        self._met = MetUrls()
+        self._known = UrlsByHash()
         self._pages = AnalysedPages()
         self._checks = SiteChecks()
         self._classifier = PageClassifier(start_model)
@@ -102,20 +102,20 @@ class Dsdd(TaskStrategy):
         arm = int(Action.KEYWORDS)
         for url in start_urls:
             self._want(Task(url, Stage.QUERY if is_query(url) else Stage.CANDIDATE, arm=arm))
-        if self._settings.words and self._settings.keyword_engines:
+        if self._settings.topic and self._settings.keyword_engines:
             self._want(Task(first_query(self._settings).address, Stage.QUERY, arm=arm))
 
     # The contract
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Ask for a page that the user judged and that was not learnt from yet, else as all do."""
+        """Request a page that the user judged and that was not learnt from yet, else the next task."""
         for url, action in self._wishes.judged:
             if url not in self._taught:
                 return self._teach(url, action)
         return super().choose(now, self._with_quota(hosts))
 
     def redo(self, request: Request, now: float) -> None:
-        """Take the task of a logged request; what the user judged stands in the log by its arm."""
+        """Take the task of a logged request; the log marks what the user judged by its arm."""
         if request.arm in (Action.ACCEPTED, Action.REJECTED):
             self._teach(request.url, Action(request.arm))
         else:
@@ -138,11 +138,11 @@ class Dsdd(TaskStrategy):
         return self._crawl_answered(task, request_id, outcome)
 
     def _with_quota(self, hosts: Hosts) -> Hosts:
-        """Let engines sleep that were asked as often as they may be; their queries wait."""
+        """Exclude engines that got as many queries as they may get; their other queries wait."""
         most = self._wishes.max_queries
         if most is None:
             return hosts
-        return HostsBut(hosts, [engine for engine, asked in self._asked_of.items() if asked >= most])
+        return HostsBut(hosts, [engine for engine, queries in self._queries_of.items() if queries >= most])
 
     @property
     def queries_waiting(self) -> int:
@@ -151,7 +151,7 @@ class Dsdd(TaskStrategy):
 
     @property
     def gave_up_after(self) -> int:
-        """After how many requests without a new repository it ended; 0 where it did not end for that."""
+        """After how many requests without a new repository it gave up; 0 where it did not give up."""
         return 0
 
     @property
@@ -165,7 +165,7 @@ class Dsdd(TaskStrategy):
         if not isinstance(outcome, Page):
             return ()
         query = parse_query(task.url)
-        hits = self._met.on_page(outcome)
+        hits = self._known.on_page(outcome)
         first = replace(query, page=1).address
         room = self._settings.results_per_query - self._results.get(first, 0)
         self._results[first] = self._results.get(first, 0) + len(hits)
@@ -177,22 +177,22 @@ class Dsdd(TaskStrategy):
         return ()
 
     def _propose(self, url: str, found_by: Task, depth: int = 0) -> bool:
-        """Let a found page be looked at, unless its site is decided already."""
+        """Queue a found page, unless its site is decided already."""
         check = self._checks.of_site(site_of(url))
         decided = check is not None and (check.state is CheckState.VERIFIED or check.by_user)
         if decided or is_dataset_file(url):
             return False
-        found = Task(url, Stage.CANDIDATE, 0, depth, found_by.arm, found_by.score, self._told_of(url))
+        found = Task(url, Stage.CANDIDATE, 0, depth, found_by.arm, found_by.score, self._link_topic(url))
         return self._want(found)
 
-    def _told_of(self, url: str) -> float:
-        """Return how much the links to a page say of the topic: nothing counts here."""
+    def _link_topic(self, url: str) -> float:
+        """Return how much the links to a page say of the topic: it does not count here."""
         return 0.0
 
     def _candidate_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         arm = task.arm or 0
         if isinstance(outcome, Redirect):
-            self._met.meet(outcome.location)
+            self._known.add(outcome.location)
             self._propose(outcome.location, task, task.depth)
             return ()
         if not isinstance(outcome, Page):
@@ -209,14 +209,14 @@ class Dsdd(TaskStrategy):
         return [Settlement(request_id, float(page.relevant))]
 
     def _looked_at(self, number: int, page: AnalysedPage, urls: list[str]) -> None:
-        """Do what follows from the look of a page, which links to ``urls``."""
+        """Do what follows from the analysis of a page, which links to ``urls``."""
         if page.relevant:
             self._check_site(number, page, urls)
 
     def _analyse(self, url: str, arm: int, outcome: Page) -> tuple[AnalysedPage, list[str]]:
-        """Judge a page by its words; returns it with everything that it links to."""
+        """Judge a page by its words; return it with everything that it links to."""
         told = words_of_facts(outcome.facts)
-        urls = self._met.on_page(outcome)
+        urls = self._known.on_page(outcome)
         site = site_of(url)
         margin = self._classifier.margin(told["words"])
         relevant = self._looks_relevant(margin)
@@ -264,14 +264,14 @@ class Dsdd(TaskStrategy):
         if depth >= self._settings.check_depth:
             return
         for url in urls:
-            if check.asked >= self._settings.check_pages:
+            if check.requested >= self._settings.check_pages:
                 return
             if site_of(url) == check.site and not is_dataset_file(url):
                 self._want_for_check(check, url, depth + 1)
 
     def _want_for_check(self, check: SiteCheck, url: str, depth: int) -> None:
         if self._want(Task(url, Stage.CHECK, check.number, depth)):
-            check.asked += 1
+            check.requested += 1
             check.waiting += 1
 
     def _check_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
@@ -279,13 +279,13 @@ class Dsdd(TaskStrategy):
         check.waiting -= 1
         new_files = 0
         if isinstance(outcome, Page):
-            urls = self._met.on_page(outcome)
+            urls = self._known.on_page(outcome)
             check.fetched += 1
             new_files = check.count_files([url for url in urls if is_dataset_file(url)])
             if check.state is CheckState.OPEN:
                 self._look_deeper(check, urls, task.depth)
         elif isinstance(outcome, Redirect):
-            self._met.meet(outcome.location)
+            self._known.add(outcome.location)
             if check.state is CheckState.OPEN and site_of(outcome.location) == check.site:
                 self._want_for_check(check, outcome.location, task.depth)
         elif isinstance(outcome, Target):
@@ -306,7 +306,7 @@ class Dsdd(TaskStrategy):
         check.state = state
         check.decided_at = self._turn
         if state is CheckState.VERIFIED or check.by_user:
-            # Nothing of the site is worth a look any more.
+            # No page of the site is worth a request any more.
             self._drop(check.site, lambda task: task.stage is Stage.CANDIDATE)
         self._drop_check(check)
 
@@ -314,7 +314,7 @@ class Dsdd(TaskStrategy):
         if check.waiting:
             dropped = self._drop(check.site, lambda task: task.stage is Stage.CHECK)
             check.waiting -= dropped
-            check.asked -= dropped
+            check.requested -= dropped
 
     def _drop(self, site: str, unwanted: Callable[[Task], bool]) -> int:
         """Forget tasks of a site, and count them."""
@@ -322,7 +322,7 @@ class Dsdd(TaskStrategy):
         self._forget_wanted(urls)
         return len(urls)
 
-    # The user's word
+    # The user's judgements
 
     def _judged_answered(self, task: Task, outcome: Outcome) -> Sequence[Settlement]:
         accepted = task.arm == Action.ACCEPTED
@@ -389,7 +389,7 @@ class Dsdd(TaskStrategy):
         if action is Action.KEYWORDS:
             for term in self._next_terms(self._settings.terms_per_pull):
                 self._used_terms.add(term)
-                self._ask(keyword_query(self._settings, term, self._queries), blank)
+                self._queue_query(keyword_query(self._settings, term, self._queries), blank)
             return
         seeds = list(self._unused(action))[: self._settings.seeds_per_pull]
         for number in seeds:
@@ -397,7 +397,7 @@ class Dsdd(TaskStrategy):
             self._pull_from(action, self._pages[number], blank)
 
     def _note_pull(self, action: Action) -> None:
-        """Take note of a pull: an arm that brought nothing must not look untried."""
+        """Note a pull: an arm that brought nothing must not look untried."""
         self._found.setdefault(int(action), 0)
         self._rewards.setdefault(int(action), 0.0)
 
@@ -407,11 +407,13 @@ class Dsdd(TaskStrategy):
                 self._propose(url, blank)
         elif action is Action.RELATED:
             terms = frequent_terms([seed.words], self._stop_words, self._settings.terms_per_pull)
-            self._ask(related_query(self._settings, seed.url, seed.title, terms, self._queries), blank)
+            self._queue_query(
+                related_query(self._settings, seed.url, seed.title, terms, self._queries), blank
+            )
         else:
-            self._ask(backlinks_query(self._settings, seed.url, self._queries), blank)
+            self._queue_query(backlinks_query(self._settings, seed.url, self._queries), blank)
 
-    def _ask(self, query: Query, blank: Task) -> None:
+    def _queue_query(self, query: Query, blank: Task) -> None:
         self._queries += 1
         self._want(blank._replace(url=query.address))
 
@@ -445,7 +447,7 @@ class Dsdd(TaskStrategy):
 
     def _next_terms(self, most: int) -> list[str]:
         """Return terms for keyword queries that were not used: of the seeds, or what data is called."""
-        topic = set(words_in(self._settings.words))
+        topic = set(words_in(self._settings.topic))
         data_words = self._settings.data_words
         without = {*self._stop_words, *topic, *self._used_terms, *map(str.lower, data_words)}
         seeds = self._seeds()[: self._settings.seeds_per_pull]
@@ -457,23 +459,23 @@ class Dsdd(TaskStrategy):
     # The crawl within the repositories
 
     def _after_choice(self, task: Task) -> None:
-        # What was asked for is known to the run, so that no page tells it as new.
-        self._met.meet(task.url)
+        # The run knows what was requested, so it does not come as new from a page.
+        self._known.add(task.url)
         if task.stage is Stage.QUERY:
             engine = host_of(task.url)
-            self._asked_of[engine] = self._asked_of.get(engine, 0) + 1
+            self._queries_of[engine] = self._queries_of.get(engine, 0) + 1
         limit = self._settings.crawl_after
         if limit is not None and self._turn >= limit and not self._crawling:
             self._begin_crawl()
 
     def _begin_crawl(self) -> None:
-        """Look for nothing new, and look through what was verified, breadth-first."""
+        """Stop searching, and crawl the verified repositories breadth-first."""
         self._crawling = True
         for check in self._checks:
             if check.state is CheckState.OPEN:
                 self._drop_check(check)
         self._forget_wanted(self._queue.drop(lambda _: True))
-        for url in self._met:
+        for url in self._known:
             self._want_for_crawl(url)
 
     def _want_for_crawl(self, url: str) -> None:
@@ -487,12 +489,12 @@ class Dsdd(TaskStrategy):
             return ()
         new_files = 0
         if isinstance(outcome, Page):
-            urls = self._met.on_page(outcome)
+            urls = self._known.on_page(outcome)
             new_files = check.count_files([url for url in urls if is_dataset_file(url)])
             for url in urls:
                 self._want_for_crawl(url)
         elif isinstance(outcome, Redirect):
-            self._met.meet(outcome.location)
+            self._known.add(outcome.location)
             self._want_for_crawl(outcome.location)
         return [Settlement(request_id, float(new_files))]
 
@@ -512,7 +514,7 @@ class Dsdd(TaskStrategy):
 
     def _finding(self, check: SiteCheck, scores: Mapping[int, float]) -> Finding:
         pages = [self._pages[number] for number in check.pages]
-        without = {*self._stop_words, *words_in(self._settings.words)}
+        without = {*self._stop_words, *words_in(self._settings.topic)}
         terms = frequent_terms([page.words for page in pages], without, _TERMS_TOLD)
         topic = max(map(self._topic_of, check.pages), default=0.0)
         return Finding.of_check(check, pages, [scores[number] for number in check.pages], terms, topic)
@@ -526,11 +528,11 @@ class Dsdd(TaskStrategy):
         return len(self._pages), len(self._checks), len(self._checks.in_state(CheckState.VERIFIED))
 
     def asleep(self) -> list[str]:
-        """Name the actions that no engine at hand allows."""
+        """Name the actions that no configured engine allows."""
         return [action.label for action in self._variant.actions if action not in self._possible]
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
-        """Explain the classifier's margin of a page that was analysed; raises `ValueError` for any other."""
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
+        """Explain the classifier's margin of a page that was analysed; raise `ValueError` for any other."""
         url = link if isinstance(link, str) else link.url
         number = self._pages.number_of(url)
         if number is None:
@@ -538,7 +540,7 @@ class Dsdd(TaskStrategy):
         page = self._pages[number]
         reasons = self._classifier.reasons(page.words)
         margin = self._classifier.margin(page.words)
-        return Explained(margin, [Reason(f"the word “{word}”", part) for word, part in reasons])
+        return ScoreExplanation(margin, [ScoreReason(f"the word “{word}”", part) for word, part in reasons])
 
     def arm_label(self, arm: int) -> str:
         """Name an action."""
@@ -549,7 +551,7 @@ class Dsdd(TaskStrategy):
     def save(self) -> State:
         return {
             **super().save(),
-            **self._met.save(),
+            **self._known.save(),
             **self._pages.save(),
             **self._classifier.save(),
             "checks": self._checks.save(),
@@ -562,14 +564,14 @@ class Dsdd(TaskStrategy):
             "learnt": sorted(self._learnt),
             "taught": sorted(self._taught),
             "queries": self._queries,
-            "asked_of": list(self._asked_of.items()),
+            "asked_of": list(self._queries_of.items()),
             "crawling": self._crawling,
         }
 
     def load(self, state: State) -> None:
         super().load(state)
         self._ranked_seeds = None
-        self._met.load(state)
+        self._known.load(state)
         self._pages.load(state)
         self._classifier.load(state)
         self._checks.load(state["checks"])
@@ -580,4 +582,4 @@ class Dsdd(TaskStrategy):
         self._results = dict(state["results"])
         self._learnt, self._taught = set(state["learnt"]), set(state["taught"])
         self._queries, self._crawling = state["queries"], state["crawling"]
-        self._asked_of = dict(state["asked_of"])
+        self._queries_of = dict(state["asked_of"])

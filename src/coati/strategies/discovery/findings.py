@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A site that was checked, and what speaks for it.
+    """A site that was checked, and the evidence for it.
 
     ``url`` is its page that fits the topic best, ``score`` how well that does (BM25), ``margin`` what the
     classifier made of it, ``topic`` how much the site speaks of the topic (0 to 1). ``files`` counts the
@@ -56,7 +56,7 @@ class Finding:
             title="" if page is None else page.title,
             state=check.state,
             by_user=check.by_user,
-            # The evidence is that of this page; another one may have been met first.
+            # The evidence is that of this page; another one may have been found first.
             arm=check.arm if page is None else page.arm,
             score=0.0 if best is None else scores[best],
             margin=0.0 if page is None else page.margin,

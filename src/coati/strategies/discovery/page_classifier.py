@@ -57,7 +57,7 @@ class PageClassifier:
 
     @property
     def knows_nothing(self) -> bool:
-        """Whether it has met only one kind of page, so that its margins mean nothing."""
+        """Whether it has seen only one kind of page, so that its margins mean nothing."""
         return not len(self._start_weights) and len(set(self._labels)) < 2  # noqa: PLR2004 - both kinds
 
     def margin(self, words: Mapping[str, int]) -> float:

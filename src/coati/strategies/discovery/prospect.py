@@ -1,13 +1,13 @@
 """Prospect: our own search for repositories, made to spend few requests on each one that it verifies.
 
-It differs from DSDD in what the paper leaves on the table:
+It differs from DSDD in these points:
 
 - **Paid by verification.** An arm is paid for sites that are verified, and charged for every request that its
   finds cost, those of checks included. What looks good and proves to be nothing stops paying.
-- **Doubt.** A check goes on only while files turn up: each file buys some more pages. Most sites that fail
+- **Doubt.** A check continues only while files turn up: each file buys some more pages. Most sites that fail
   fail after a few pages, not after 200.
 - **Files speak.** A page that links to files of data has its site checked, whatever its words are.
-- **Best first.** Within a check, links go first whose address has words that led to files on other sites.
+- **Best first.** Within a check, links go first whose URL has words that led to files on other sites.
 - **The topic.** What a verified site pays depends on how much it speaks of the topic
   (`coati.strategies.discovery.topic`), and one that does not has its check put off. To check some of these is
   an arm as well, which is pulled when the others bring too little. So are checks of pages on the topic that
@@ -18,7 +18,7 @@ It differs from DSDD in what the paper leaves on the table:
 - **The API first.** Where a page of the site shows catalogue software (`coati.shortcuts`), its API is the
   first page of the check: one answer that lists enough files of data verifies the site. The home page comes
   next: that is where software shows, and a page that was found deep inside may link to nothing.
-- **An end.** After ``patience`` requests in a row without a new repository nothing more is asked for.
+- **An end.** After ``patience`` requests in a row without a new repository nothing more is requested.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from coati.strategies.discovery.site_checks import CheckState
 from coati.strategies.discovery.start_model import NO_MODEL
 from coati.strategies.discovery.tasks import Stage, Task
 from coati.strategies.discovery.topic import ON_TOPIC
-from coati.web.dataset_files import is_dataset_file, tells_format, told_format
+from coati.web.dataset_files import is_dataset_file, named_format, names_format
 from coati.web.page_words import words_in
 from coati.web.urls import origin_of, path_of, site_of
 
@@ -66,7 +66,7 @@ _BATCH = 4
 _PATIENCE, _PAGES_PER_FILE = 8, 6
 # A site whose pages were refused by the classifier this often waits until a pull finds nothing.
 _LOOKS_PER_SITE = 2
-# Words of addresses that promise files before anything is learnt, and what that promise counts.
+# Words of URLs that promise files before anything is learnt, and what that promise counts.
 _PROMISING = frozenset(
     {"data", "dataset", "datasets", "download", "downloads", "statistics", "catalog", "catalogue", "open"}
     | {"files", "file", "tables", "table", "resource", "resources", "export", "records", "archive", "series"}
@@ -76,7 +76,7 @@ _PROMISE = 0.5
 _HOME_PROMISE = 0.75
 # What a site without a word of the topic is worth, and how much of a page's score links to it can give.
 _OFF_TOPIC_WORTH = 0.2
-_TOLD_BY_LINKS = 0.6
+_LINK_TOPIC_WEIGHT = 0.6
 # Terms are given up, until the topic tells others, when they found no page in this many pulls in a row.
 _DRY_PULLS = 3
 # A page on the topic is checked later that the classifier refused by no more than this.
@@ -91,7 +91,7 @@ class PostponedPage(NamedTuple):
 
 
 class Prospect(Dsdd):
-    """DSDD's loop with our own economy.
+    """DSDD's loop with our own rewards and costs.
 
     After ``patience`` requests in a row without a new repository it ends; None: never. As with ``wishes``,
     a user may say so each time that a search is resumed.
@@ -109,14 +109,14 @@ class Prospect(Dsdd):
     ) -> None:
         self._off_topic = prospect.off_topic
         self._patience = patience
-        # By word of an address: how many pages with it were fetched in checks, and how many linked to files.
+        # By word of a URL: how many pages with it were fetched in checks, and how many linked to files.
         self._fetched_with: Counter[str] = Counter()
         self._paid_with: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()
         # Pages of sites that were looked at often enough, with the action that found each and its depth.
         self._skipped: dict[str, tuple[int | None, int]] = {}
         self._apis: set[str] = set()
-        # Files of the answer that is being read: nobody looks for links in them.
+        # Files of the answer that is being read: they are not read for links.
         self._no_pages: set[str] = set()
         self._verified_at = 0
         # The action that was pulled last, the pages before it, the pulls of keywords in a row that found no
@@ -126,7 +126,7 @@ class Prospect(Dsdd):
         self._put_off: dict[str, list[PostponedPage]] = {}
         self._checked_late: set[str] = set()
         # How much the links to a page say of the topic, where they say anything.
-        self._told: dict[str, float] = {}
+        self._link_topics: dict[str, float] = {}
         # By page, how much it speaks of the topic, and the version of the topic that says so.
         self._topics: dict[int, tuple[float, float]] = {}
         small = replace(settings, seeds_per_pull=_BATCH, terms_per_pull=_BATCH)
@@ -156,7 +156,7 @@ class Prospect(Dsdd):
         return super()._plan_next() or (not self._crawling and self._propose_skipped())
 
     def _propose_skipped(self) -> bool:
-        """Let one more page of each site be looked at that no real check has met; False: none is left."""
+        """Propose one more page of each site that no real check has seen; return False if none is left."""
         # The first page of a site is the last of its list.
         of_sites: dict[str, list[str]] = {}
         for url in reversed(self._skipped):
@@ -170,21 +170,21 @@ class Prospect(Dsdd):
         return bool(self._queue)
 
     def _undecided(self, site: str) -> bool:
-        """Tell whether no real check has met a site: one that ran out of links proved little."""
+        """Tell whether no real check has seen a site: one that ran out of links proved little."""
         check = self._checks.of_site(site)
-        return check is None or (_effort(check) < _PATIENCE and check.state is CheckState.REJECTED)
+        return check is None or (_pages_checked(check) < _PATIENCE and check.state is CheckState.REJECTED)
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Ask as all do, until its patience is at an end.
+        """Choose as in the base class, until the patience is at an end.
 
-        What is planned then waits, and is asked for if the search is resumed with more patience.
+        What is planned then waits, and is requested if the search is resumed with more patience.
         """
         taught = all(url in self._taught for url, _ in self._wishes.judged)
         return None if taught and self.gave_up_after else super().choose(now, hosts)
 
     @property
     def gave_up_after(self) -> int:
-        """After how many requests without a new repository it ended; 0 where it did not end for that.
+        """After how many requests without a new repository it gave up; 0 where it did not give up.
 
         Checks that have begun are finished first.
         """
@@ -195,26 +195,26 @@ class Prospect(Dsdd):
     def _query_answered(self, task: Task, outcome: Outcome) -> Sequence[Settlement]:
         self._count(task.arm or 0, 0.0)
         if isinstance(outcome, Page):
-            self._note_told(outcome)
+            self._note_link_topics(outcome)
         return super()._query_answered(task, outcome)
 
     def _worth(self, page: AnalysedPage) -> float:
         return 0.0
 
     def _analyse(self, url: str, arm: int, outcome: Page) -> tuple[AnalysedPage, list[str]]:
-        self._note_told(outcome, site_of(url))
+        self._note_link_topics(outcome, site_of(url))
         page, urls = super()._analyse(url, arm, outcome)
         page.relevant = page.relevant or any(map(is_dataset_file, urls))
         return page, urls
 
     def _candidate_answered(self, task: Task, request_id: int, outcome: Outcome) -> Sequence[Settlement]:
         self._note_apis(outcome)
-        if isinstance(outcome, Redirect) and task.worth > self._told_of(outcome.location):
-            self._told[outcome.location] = task.worth
+        if isinstance(outcome, Redirect) and task.worth > self._link_topic(outcome.location):
+            self._link_topics[outcome.location] = task.worth
         return super()._candidate_answered(task, request_id, outcome)
 
     def _note_apis(self, outcome: Outcome) -> None:
-        """Take note of the addresses of APIs that a page offers; they stand before its other links."""
+        """Note the URLs of APIs that a page offers; they come before its other links."""
         if isinstance(outcome, Page):
             links = outcome.links
             offered = takewhile(lambda at: is_api(links.link(at).tag_path), range(len(links.urls)))
@@ -226,8 +226,8 @@ class Prospect(Dsdd):
         self._note_apis(outcome)
         if isinstance(outcome, Page) and task.url in self._apis:
             links = list(map(outcome.links.link, range(len(outcome.links.urls))))
-            check.count_files([link.url for link in links if told_format(link.context)])
-            self._no_pages = {link.url for link in links if tells_format(link.context)}
+            check.count_files([link.url for link in links if named_format(link.context)])
+            self._no_pages = {link.url for link in links if names_format(link.context)}
         settled = super()._check_answered(task, request_id, outcome)
         # An answer that lists files of both kinds was counted twice.
         check.dataset_pages = min(check.dataset_pages, check.fetched)
@@ -252,7 +252,7 @@ class Prospect(Dsdd):
 
     def _want_for_check(self, check: SiteCheck, url: str, depth: int) -> None:
         if self._want(Task(url, Stage.CHECK, check.number, depth, worth=self._promise(url))):
-            check.asked += 1
+            check.requested += 1
             check.waiting += 1
 
     def _promise(self, url: str) -> float:
@@ -270,7 +270,7 @@ class Prospect(Dsdd):
     def _conclude(self, check: SiteCheck) -> None:
         super()._conclude(check)
         patience = _PATIENCE + _PAGES_PER_FILE * len(check.files)
-        if check.state is CheckState.OPEN and _effort(check) >= patience:
+        if check.state is CheckState.OPEN and _pages_checked(check) >= patience:
             self._decide(check, CheckState.REJECTED)
 
     def _decide(self, check: SiteCheck, state: CheckState) -> None:
@@ -304,28 +304,28 @@ class Prospect(Dsdd):
         return list(seeds.values())
 
     def _next_terms(self, most: int) -> list[str]:
-        """Return terms for keyword queries that were not used: those that tell the topic, best first."""
+        """Return terms for keyword queries that were not used: those that mark the topic, best first."""
         terms = (term for term in self._topic.terms if term not in self._used_terms)
         found = list(islice(terms, most))
         return found if found or self._used_terms else [self._settings.data_words[0]]
 
     # The topic
 
-    def _told_of(self, url: str) -> float:
-        return self._told.get(url, 0.0)
+    def _link_topic(self, url: str) -> float:
+        return self._link_topics.get(url, 0.0)
 
-    def _note_told(self, outcome: Page, own_site: str = "") -> None:
-        """Take note of what a page says of the topic where it links to other sites.
+    def _note_link_topics(self, outcome: Page, own_site: str = "") -> None:
+        """Note what the links of a page to other sites say of the topic.
 
         The first link to a URL counts: a log has no others.
         """
         for place, url in enumerate(outcome.links.urls):
-            if url in self._met or url in self._told or site_of(url) == own_site:
+            if url in self._known or url in self._link_topics or site_of(url) == own_site:
                 continue
             link = outcome.links.link(place)
-            told = self._topic.share(words_in(f"{link.anchor} {link.context}"))
-            if told:
-                self._told[url] = _TOLD_BY_LINKS * told
+            share = self._topic.share(words_in(f"{link.anchor} {link.context}"))
+            if share:
+                self._link_topics[url] = _LINK_TOPIC_WEIGHT * share
 
     def _topic_of(self, number: int) -> float:
         page = self._pages[number]
@@ -333,10 +333,10 @@ class Prospect(Dsdd):
         if version != self._topic.version:
             score = self._topic.score(page.words)
             self._topics[number] = (self._topic.version, score)
-        return max(score, self._told.get(page.url, 0.0))
+        return max(score, self._link_topics.get(page.url, 0.0))
 
     def _worth_of(self, topic: float) -> float:
-        """Return what a site is worth that speaks this much of the topic."""
+        """Return the worth of a site that speaks this much of the topic."""
         if self._off_topic is OffTopic.EQUAL:
             return 1.0
         return _OFF_TOPIC_WORTH + (1 - _OFF_TOPIC_WORTH) * topic
@@ -411,7 +411,7 @@ class Prospect(Dsdd):
             "verified_at": self._verified_at,
             "pulls": [self._pulled, self._pages_before, self._dry_pulls, self._terms_ended],
             "topic": self._topic.save(),
-            "told": list(self._told.items()),
+            "told": list(self._link_topics.items()),
             "checked_late": sorted(self._checked_late),
             "put_off": [[site, page.number] for site, page in put_off],
             "put_off_links": b"".join(page.links for _, page in put_off),
@@ -429,7 +429,7 @@ class Prospect(Dsdd):
         self._pulled, self._pages_before, self._dry_pulls, self._terms_ended = state["pulls"]
         self._topic.load(state["topic"])
         self._topics = {}
-        self._told = dict(state["told"])
+        self._link_topics = dict(state["told"])
         self._checked_late = set(state["checked_late"])
         self._put_off = {}
         at = 0
@@ -439,8 +439,8 @@ class Prospect(Dsdd):
             at += size
 
 
-def _effort(check: SiteCheck) -> int:
-    """Count the pages that a check looked at: however many were found before it, they count as one."""
+def _pages_checked(check: SiteCheck) -> int:
+    """Count the pages that a check looked at; all pages that were found before it count as one."""
     return check.fetched - len(check.pages) + 1
 
 

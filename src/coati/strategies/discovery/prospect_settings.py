@@ -1,4 +1,4 @@
-"""What prospect alone is given: a module of its own, so that a new field voids no results of the others."""
+"""The settings of prospect alone: a module of its own, so that a new field voids no results of the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class OffTopic(StrEnum):
-    """What becomes of sites that look like repositories and do not speak of the topic."""
+    """How sites are treated that look like repositories and do not speak of the topic."""
 
     LATER = "later"
     NEVER = "never"

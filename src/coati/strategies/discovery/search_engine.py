@@ -1,4 +1,4 @@
-"""SEARCH ENGINE, the simplest baseline of the DSDD paper: ask for the topic and "data", check all results."""
+"""SEARCH ENGINE, the simplest baseline of the DSDD paper: search the topic and "data", check all results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coati.strategies.discovery.start_model import StartModel
     from coati.strategies.state import State
 
-# As far as engines let one turn the pages of results.
+# Engines give this many pages of results.
 _RESULT_PAGES = 20
 
 
@@ -46,16 +46,16 @@ class SearchEngineOnly(Dsdd):
         if self._settings.keyword_engines:
             engine = self._settings.keyword_engines[0]
             for word in ("data", "datasets"):
-                query = Query(engine, f"{self._settings.words} {word}")
+                query = Query(engine, f"{self._settings.topic} {word}")
                 self._want(Task(query.address, Stage.QUERY, arm=arm))
 
     def _looks_relevant(self, margin: float) -> bool:
         return True
 
     def _query_answered(self, task: Task, outcome: Outcome) -> Sequence[Settlement]:
-        """Let the results be checked; the next page of them is asked for when that is done."""
+        """Check the results; the next page of them is requested when that is done."""
         if isinstance(outcome, Page):
-            hits = self._met.on_page(outcome)
+            hits = self._known.on_page(outcome)
             for url in hits:
                 self._propose(url, task)
             if hits:

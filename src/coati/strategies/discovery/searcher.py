@@ -1,4 +1,4 @@
-"""What strategies that search for repositories can tell, beside what every strategy can."""
+"""What strategies that search for repositories offer, besides what every strategy offers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Searcher(Strategy, Protocol):
 
     @property
     def gave_up_after(self) -> int:
-        """After how many requests without a new repository it ended; 0 where it did not end for that."""
+        """After how many requests without a new repository it gave up; 0 where it did not give up."""
 
     @property
     def verifies(self) -> bool:
@@ -35,4 +35,4 @@ class Searcher(Strategy, Protocol):
         """Count the pages that were analysed, the sites that were checked, and those that were verified."""
 
     def asleep(self) -> Sequence[str]:
-        """Name the actions that no engine at hand allows."""
+        """Name the actions that no configured engine allows."""

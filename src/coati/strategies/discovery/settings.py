@@ -1,4 +1,4 @@
-"""What a search for repositories is given; the sizes that the DSDD paper leaves open are DISCO's."""
+"""The settings of a search for repositories; the sizes that the DSDD paper leaves open are DISCO's."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _DATA_WORDS = {
 class DiscoverySettings:
     """The parameters that all strategies of discovery share; what one alone reads is in a class of its own.
 
-    ``words`` are the user's topic. The engines are names of providers, by what they can be asked for.
-    ``crawl_after``: after this many requests nothing new is looked for, and the verified repositories are
-    looked through breadth-first; None leaves that to ``coati harvest``.
+    ``topic`` is the user's, in words. The engines are names of providers, by the kind of query that they
+    answer. ``crawl_after``: after this many requests the search ends, and the verified repositories are
+    crawled breadth-first; None leaves that to ``coati harvest``.
     """
 
-    words: str = ""
+    topic: str = ""
     keyword_engines: tuple[str, ...] = ()
     related_engines: tuple[str, ...] = ()
     backlink_engines: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class DiscoverySettings:
 
 @dataclass(frozen=True, slots=True)
 class DsddVariant:
-    """Which parts of DSDD take part: its actions, and whether the classifier learns from verification."""
+    """Which parts of DSDD are used: its actions, and whether the classifier learns from verification."""
 
     actions: tuple[Action, ...] = DISCOVERY_ACTIONS
     learns: bool = True
@@ -66,7 +66,7 @@ BD_OL = DsddVariant()
 class UserJudgements:
     """What a user may say each time that a search is resumed: it changes no choice that was made.
 
-    ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most that each engine is asked.
+    ``judged`` are URLs that the user accepts or rejects, ``max_queries`` the most queries to each engine.
     """
 
     judged: tuple[tuple[str, Action], ...] = ()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CheckState(StrEnum):
-    """Where a check stands."""
+    """The state of a check."""
 
     OPEN = "open"
     VERIFIED = "verified"
@@ -30,8 +30,8 @@ class SiteCheck:
     """The check of one site.
 
     ``pages`` are numbers of analysed pages, ``files`` hashes of the files that the site was seen to link to.
-    ``fetched`` counts the pages that were looked at for the check, ``asked`` those that were wanted, and
-    ``waiting`` what is not yet known of these. ``by_user``: the user has decided.
+    ``fetched`` counts the pages that were looked at for the check, ``requested`` those that were queued for
+    it, and ``waiting`` those of them without an answer. ``by_user``: the user has decided.
     """
 
     number: int
@@ -40,7 +40,7 @@ class SiteCheck:
     pages: list[int] = field(default_factory=list)
     files: set[int] = field(default_factory=set)
     fetched: int = 0
-    asked: int = 0
+    requested: int = 0
     waiting: int = 0
     dataset_pages: int = 0
     state: CheckState = CheckState.OPEN
@@ -48,7 +48,7 @@ class SiteCheck:
     decided_at: int = 0
 
     def count_files(self, urls: list[str]) -> int:
-        """Count the files that one page links to; returns how many are new to the site."""
+        """Count the files that one page links to; return how many are new to the site."""
         before = len(self.files)
         self.files.update(map(url_hash, urls))
         self.dataset_pages += bool(urls)
@@ -86,11 +86,11 @@ class SiteChecks:
         return check
 
     def in_state(self, state: CheckState) -> list[SiteCheck]:
-        """Return the checks that stand there."""
+        """Return the checks in this state."""
         return [check for check in self._checks if check.state is state]
 
     def save(self) -> list[list[Any]]:
-        """Return the checks as lists: their fields but the number, in order."""
+        """Return the checks as lists: their fields in order, except the number."""
         return [[_plain(getattr(check, name)) for name in _SAVED] for check in self._checks]
 
     def load(self, saved: list[list[Any]]) -> None:

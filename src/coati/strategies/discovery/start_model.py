@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A word that stands on more of the sample pages than this tells nothing about any.
+# A word on more of the sample pages than this says nothing about any of them.
 _COMMON_SHARE = 0.2
 _LEAST_SAMPLES = 5
 
@@ -36,7 +36,7 @@ NO_MODEL = StartModel()
 
 
 def common_words(pages: Sequence[Mapping[str, int]]) -> frozenset[str]:
-    """Return the words that stand on this many sample pages that they tell nothing about any.
+    """Return the words on so many sample pages that they say nothing about any of them.
 
     >>> sorted(common_words([{"the": 3, "rain": 1}] + [{"the": 1}] * 9))
     ['the']

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TaskStrategy:
-    """Asks for tasks one after the other; a subclass makes them."""
+    """Requests tasks one after the other; a subclass makes them."""
 
     def __init__(self) -> None:
         self._queue = TaskQueue()
@@ -33,7 +33,7 @@ class TaskStrategy:
         self._turn = 0
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Take a deferred task that is due, else the first whose host may be asked."""
+        """Take a deferred task that is due, else the first whose host may get a request."""
         task = self._deferred.take(now, idle=not self._queue and not self._in_flight)
         if task is None:
             task = self._queue.pop(hosts)
@@ -45,7 +45,7 @@ class TaskStrategy:
         self._request(self._queue.take(request.url) if task is None else task)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Learn from an answer; where nothing is left to ask for, plan what comes next."""
+        """Learn from an answer; where nothing is left to request, plan what comes next."""
         task = self._in_flight.pop(request_id)
         if isinstance(outcome, Deferred):
             self._deferred.push(Method.GET, task.url, task, outcome.until)
@@ -63,14 +63,14 @@ class TaskStrategy:
         raise NotImplementedError
 
     def _after_choice(self, task: Task) -> None:
-        """Take note that a request was made."""
+        """Note that a request was made."""
 
     def _plan_while_idle(self) -> None:
         while not self._queue and not self._in_flight and self._plan_next():
             pass
 
     def _want(self, task: Task) -> bool:
-        """Let a task wait, unless its URL was wanted before; tells whether it does."""
+        """Queue a task, unless its URL was wanted before; return whether it was queued."""
         key = url_hash(task.url)
         if key in self._wanted:
             return False
@@ -79,7 +79,7 @@ class TaskStrategy:
         return True
 
     def _forget_wanted(self, urls: Iterable[str]) -> None:
-        """Let URLs be wanted again that were dropped before they were asked for."""
+        """Forget URLs that were dropped before they were requested, so that they may be wanted again."""
         self._wanted.difference_update(map(url_hash, urls))
 
     def _request(self, task: Task) -> Request:

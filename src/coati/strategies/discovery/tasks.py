@@ -1,7 +1,7 @@
-"""What discovery wants to ask for next: queries, then pages that were found, then pages within their sites.
+"""What discovery wants to request next: queries, then pages that were found, then pages within their sites.
 
-Tasks wait by host. A host that may not be asked now sleeps, and the others go on; which hosts sleep is no
-part of the state (`coati.model.Hosts`).
+Tasks wait by host. A host that may not get a request now sleeps, and the others continue; which hosts sleep
+is not part of the state (`coati.model.Hosts`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Stage(IntEnum):
-    """What a request is made for, in the order of asking."""
+    """What a request is made for, in the order of requests."""
 
     TEACH = 0
     QUERY = 1
@@ -31,8 +31,8 @@ class Stage(IntEnum):
 class Task(NamedTuple):
     """A URL and what it is wanted for.
 
-    ``group`` is the number of the site that is checked, or what else the stage orders by; ``worth`` lets
-    some of a group go first, the higher. ``arm`` and ``score`` say which action led here.
+    ``group`` is the number of the site that is checked, or what else the stage orders by; within a group the
+    highest ``worth`` goes first. ``arm`` and ``score`` say which action led here.
     """
 
     url: str
@@ -76,7 +76,7 @@ class TaskQueue:
         return sum(task.stage is stage for _, task in self._waiting.values())
 
     def push(self, task: Task) -> None:
-        """Let a task wait."""
+        """Add a task."""
         self._pushed += 1
         rank = (int(task.stage), task.group, -task.worth, self._pushed)
         self._waiting[task.url] = (rank, task)
@@ -85,8 +85,8 @@ class TaskQueue:
         self._wake(host)
 
     def pop(self, hosts: Hosts) -> Task | None:
-        """Take the first task whose host may be asked; None if there is none."""
-        for host in hosts.woken():
+        """Take the first task whose host may get a request; None if there is none."""
+        for host in hosts.take_ready():
             if host in self._asleep:
                 self._asleep.discard(host)
                 self._wake(host)
@@ -110,24 +110,24 @@ class TaskQueue:
         return None
 
     def take(self, url: str) -> Task:
-        """Take the task of a URL out of turn; raises `ValueError` if it does not wait."""
+        """Take the task of a URL out of turn; raise `ValueError` if it does not wait."""
         if url not in self._waiting:
-            raise ValueError(f"{url} does not wait to be asked for")
+            raise ValueError(f"{url} is not waiting to be requested")
         return self._take(url)
 
     def drop(self, unwanted: Callable[[Task], bool]) -> list[str]:
-        """Forget the tasks of which this holds, and return their URLs."""
+        """Drop the tasks that match, and return their URLs."""
         urls = [url for url, (_, task) in self._waiting.items() if unwanted(task)]
         for url in urls:
             del self._waiting[url]
         return urls
 
     def drop_of_host(self, host: str, unwanted: Callable[[Task], bool]) -> list[str]:
-        """Forget those tasks of one host of which this holds, and return their URLs."""
+        """Drop the matching tasks of one host, and return their URLs."""
         waiting = ((url, self._waiting.get(url)) for _, url in self._by_host.get(host, ()))
         urls = [url for url, found in waiting if found is not None and unwanted(found[1])]
         for url in urls:
-            # A URL that was dropped and wanted again stands there twice.
+            # A URL that was dropped and wanted again is there twice.
             self._waiting.pop(url, None)
         return list(dict.fromkeys(urls))
 
@@ -169,12 +169,12 @@ class TaskQueue:
 
 
 class HostsBut:
-    """Hosts of which some may not be asked, whatever their pace says."""
+    """Hosts of which some may not get a request, whatever their pace says."""
 
     def __init__(self, hosts: Hosts, closed: Collection[str]) -> None:
         self._hosts = hosts
         self._closed = frozenset(closed)
-        self.woken = hosts.woken
+        self.take_ready = hosts.take_ready
 
     def ready(self, host: str) -> bool:
         return host not in self._closed and self._hosts.ready(host)

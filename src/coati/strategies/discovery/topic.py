@@ -2,8 +2,8 @@
 
 At first only the user's words are known. But pages say the same in other words: in another language, with the
 names of places, in the terms of a trade. So words are learnt that pages with the user's words have and pages
-without them have not. Both look like data, and what all such pages have in common tells no topic. A page with
-as many of the learnt words as a page on the topic usually has is on the topic too.
+without them do not. Both look like data, and what all such pages have in common says nothing of the topic. A
+page with as many of the learnt words as a page on the topic usually has is on the topic too.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 # A site is on the topic from this score on.
 ON_TOPIC = 0.5
 
-# Two words are forms of one that begin alike: with this many letters, and this part of the longer one.
+# Two words are forms of one word if they begin alike: this many letters, and this part of the longer one.
 _ALIKE_LETTERS, _ALIKE_SHARE = 4, 0.6
-# A word goes with the topic that this many pages on it have, and this many times as often as other pages.
+# A word goes with the topic if this many pages on it have it, and this many times as often as other pages.
 _LEAST_PAGES, _LEAST_LIFT = 3, 3.0
-# What a word of the user counts that pages of all kinds have, and one that says "data"; others count 1.
-# Both tell the topic of a site less, but whoever asks for "health data" or "statistics data" means them.
+# The weight of a word of the user that pages of all kinds have, and of one that says "data"; others count 1.
+# Both say less about the topic of a site, but a user who searches "health data" or "statistics data" means
+# them.
 _GENERAL_WEIGHT, _DATA_WEIGHT = 0.5, 0.25
 # All of these together count at most this part of the others: else a page with "about" and "from" alone would
 # be on the topic of "data about floods from rivers".
@@ -40,8 +41,8 @@ _GROWTH = 1.1
 class Topic:
     """Scores pages from 0, nothing of the topic, to 1.
 
-    ``general`` are words that pages of all kinds have, ``data`` those that say "data": they tell little of a
-    topic.
+    ``general`` are words that pages of all kinds have, ``data`` those that say "data": they say little about
+    a topic.
 
     >>> topic = Topic("the risk of floods", {"the", "of"})
     >>> topic.score(["flooding", "risk"]), topic.score(["flood"]), topic.score(["recipe"])
@@ -67,7 +68,7 @@ class Topic:
         self._on: defaultdict[str, float] = defaultdict(float)
         self._off: defaultdict[str, float] = defaultdict(float)
         self._pages_on = self._pages_off = 0.0
-        # What tells the topic, and the words that tell most, best first: both as of the last weighing.
+        # The weights of the words of the topic, and the best words first: both as of the last weighing.
         self._weights: dict[str, float] = {}
         self.terms: list[str] = []
         # What the learnt words of a page on the topic add up to.
@@ -121,7 +122,7 @@ class Topic:
             for word, pages in self._on.items()
             if pages >= least and word not in self._without
         }
-        # Where several tell as much, those that were met first: they are the frequent ones of the first page.
+        # Of equal ones, those that were found first: they are the frequent ones of the first page.
         self.terms = sorted((word for word in told if told[word] > 0), key=lambda word: -told[word])
 
     def _share_on(self, word: str) -> float:

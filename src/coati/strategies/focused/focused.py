@@ -2,8 +2,8 @@
 
 A logistic regression on the depth of a link, the pairs of characters of its URL and those of its anchor tells
 targets from everything else. The first requests go breadth-first. Then the model is trained once and all that
-waits is scored; from there on it learns whenever ten fetches were labelled, and a link is scored when it is
-met and never again. What failed is not an example.
+waits is scored; from there on it learns whenever ten fetches were labelled, and a link is scored once, when
+it is added. What failed is not an example.
 
 The paper leaves open what a redirect passes on: here the location has the depth and the anchor of the link
 that led there. Scores are log-odds, since probabilities of this regression are 0 or 1 most of the time.
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from coati.model import Link, Outcome
     from coati.strategies.state import State
 
-# The depth is a number among counts: its position stands in the bag as often as the link is deep, up to the
-# deepest that is told apart.
+# The depth is a number among counts: its position is in the bag as often as the link is deep, up to a
+# maximum.
 _DEPTH_AT = 2 * DIMENSIONS
 _DEEPEST = 1000
-# After few trainings many links have the same score but for the order of summation; those are equals.
+# After few trainings many links have the same score except for the order of summation; those are equals.
 _DECIMALS = 6
 
 
@@ -60,14 +60,14 @@ class FocusedValues:
         self._answered = 0
         self._trained = False
 
-    def meet(self, number: int, link: Link, source: int) -> float:
+    def add(self, number: int, link: Link, source: int) -> float:
         """Score a new link; 0 before the first training."""
         return self._enter(
             number, link.url, link.anchor, 0 if source == NO_PAGE else self._depths[source] + 1
         )
 
-    def move(self, number: int, url: str, source: int) -> float:
-        """Score where a redirect leads."""
+    def redirect(self, number: int, url: str, source: int) -> float:
+        """Score the location of a redirect."""
         return self._enter(number, url, self._anchors[source], self._depths[source])
 
     def observe(self, number: int, url: str, outcome: Outcome) -> float | None:
@@ -83,7 +83,7 @@ class FocusedValues:
             self._train()
         return None
 
-    def turned(self) -> bool:
+    def needs_revaluing(self) -> bool:
         """Train for the first time, when the warm-up is over."""
         if self._trained or self._answered < self._settings.warm_up:
             return False
@@ -97,7 +97,7 @@ class FocusedValues:
         return round(self._model.score(bag), _DECIMALS)
 
     def arm(self, number: int) -> int | None:
-        """Name no group: each link is scored by itself."""
+        """Return None: each link is scored by itself."""
         return None
 
     def label(self, arm: int) -> str:

@@ -2,7 +2,7 @@
 
 The best setting of the paper is the default: hosts by success rate, lambda decaying from 0.5 with m = 10,000,
 naive Bayes on the words of the URL and the parent's label. With the score "best" and a lambda of 0 hosts play
-no part: that is the paper's online classification.
+no role: that is the paper's online classification.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class AnthelionSettings:
     ``score`` is one of `coati.strategies.hosts.host_scores`, ``explore`` is lambda, ``half_after`` m (0:
     lambda does not decay), ``learner`` one of `coati.strategies.hosts.page_models`, ``classify`` when a page
     is judged, ``batch`` after how many pages the classifier learns, ``training_pages`` how many pages a
-    static classifier was trained on, ``training_parents`` whether it was told their parents' true labels (in
-    the published code all of them are "not relevant").
+    static classifier was trained on, ``training_parents`` whether it knew their parents' true labels (in the
+    published code all of them are "not relevant").
     """
 
     score: str = "success-rate"
@@ -70,7 +70,7 @@ def anthelion(start_urls: Sequence[str], seed: int, settings: AnthelionSettings)
 def static_classifier(
     start_urls: Sequence[str], seed: int, settings: AnthelionSettings, labels: KnownLabels
 ) -> HostBandit:
-    """Take the best page of all, by a classifier that was trained on random pages and learns nothing more."""
+    """Take the best page of all, by a classifier that was trained on random pages and learns no further."""
     settings.check()
     examples = labels.sample(settings.training_pages, seed)
     if not settings.training_parents:

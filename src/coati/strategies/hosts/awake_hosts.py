@@ -1,4 +1,4 @@
-"""The hosts that may be chosen now: those with pages that wait, but for those that sleep."""
+"""The hosts that may be chosen now: those with pages that wait, except those that sleep."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class AwakeHosts:
         return host < len(self._places) and self._places[host] != _ABSENT
 
     def add(self, host: int) -> None:
-        """Let a host in that is not there."""
+        """Add a host that is not in the set."""
         while host >= len(self._places):
             self._places.append(_ABSENT)
         self._places[host] = len(self._hosts)
         self._hosts.append(host)
 
     def discard(self, host: int) -> None:
-        """Take a host out that is there."""
+        """Remove a host that is in the set."""
         place, last = self._places[host], self._hosts.pop()
         self._places[host] = _ABSENT
         if last != host:

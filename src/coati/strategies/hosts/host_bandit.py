@@ -6,11 +6,11 @@ it is relevant (a target counts as well), and an example for the classifier. Lam
 it is lambda * m / (t + m).
 
 What the paper leaves open, since its crawls were replays without failures: an error is bad for its host and
-no example; a redirect is neither good nor bad, and where it leads is found on the page that led there; a
-refusal counts for nothing. The parent of a page is the one that it was found on first, as in the published
-code.
+not an example; a redirect is neither good nor bad, and its location counts as found on the page that led
+there; a refusal counts for nothing. The parent of a page is the one that it was found on first, as in the
+published code.
 
-Hosts that may not be asked now sleep, and are not part of what is saved.
+Hosts that may not get a request now sleep, and are not part of what is saved.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from coati.model import Deferred, Failure, Method, Page, Redirect, Refused, Requ
 from coati.strategies.chance import draw
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.hosts.awake_hosts import AwakeHosts
-from coati.strategies.hosts.met_hosts import MetHosts
+from coati.strategies.hosts.known_hosts import KnownHosts
 from coati.strategies.hosts.page_features import FoundPage
 from coati.strategies.hosts.page_models import probability
 from coati.strategies.hosts.waiting_pages import WaitingPages
@@ -51,7 +51,7 @@ _FINE = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """How often any host is taken (lambda in the paper), and m, after which many choices half as often.
+    """How often any host is taken (lambda in the paper); after m choices it is half as often.
 
     With a ``half_after`` of 0 it stays as it is.
 
@@ -71,8 +71,8 @@ class HostBandit:
     """Hosts are the arms, a pull fetches the host's most promising page.
 
     ``scores`` ranks the hosts, ``model`` the pages inside a host. With ``on_demand`` all pages of the chosen
-    host are judged again, otherwise each once, when it is found; ``siblings`` says whether the model wants to
-    know what else came of the page that a page was found on.
+    host are scored again, otherwise each once, when it is found; ``siblings`` says whether the model uses
+    what came of the other links of the page that a page was found on.
     """
 
     def __init__(  # noqa: PLR0913 - each by name
@@ -94,7 +94,7 @@ class HostBandit:
         # By page: how many of its children were good, and bad.
         self._children: dict[int, list[int]] | None = {} if siblings else None
         self._known = KnownUrls()
-        self._hosts = MetHosts()
+        self._hosts = KnownHosts()
         self._waiting = WaitingPages()
         self._awake = AwakeHosts()
         # By page: its host, the page that it was found on, its label.
@@ -106,13 +106,13 @@ class HostBandit:
         self._turn = 0
         for url in start_urls:
             if url not in self._known:
-                self._meet(url, _NO_PAGE)
+                self._add_url(url, _NO_PAGE)
 
     # --- choosing -------------------------------------------------------------------------------
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Take a page that was deferred and is due, else draw a host among those that may be asked."""
-        self._wake(hosts.woken())
+        """Take a deferred page that is due, else draw a host among those that may get a request."""
+        self._wake(hosts.take_ready())
         idle = not len(self._waiting) and not self._in_flight
         page = self._deferred.take(now, idle=idle)
         if page is not None:
@@ -131,7 +131,7 @@ class HostBandit:
         return self._awake[draw(self._seed, 2 * self._turn + 1, len(self._awake))], None
 
     def _take_best(self, host: int) -> int:
-        self._judge_again(host)
+        self._rescore(host)
         page = self._waiting.pop(host)
         self._left(host)
         return page
@@ -144,8 +144,8 @@ class HostBandit:
     def _take_logged(self, url: str) -> int:
         host = self._hosts.find(host_of(url))
         if host is None or host not in self._waiting:
-            raise ValueError(f"{url} does not wait to be asked for")
-        self._judge_again(host)
+            raise ValueError(f"{url} is not waiting to be requested")
+        self._rescore(host)
         if self._known[self._waiting.best_page(host)] == url:
             page = self._waiting.pop(host)
         else:
@@ -153,9 +153,9 @@ class HostBandit:
         self._left(host)
         return page
 
-    def _judge_again(self, host: int) -> None:
+    def _rescore(self, host: int) -> None:
         if self._on_demand:
-            self._waiting.judge_again(host, lambda page: self._model.promise(self._found(page)))
+            self._waiting.rescore(host, lambda page: self._model.promise(self._found(page)))
 
     def _request(self, page: int, score: float | None) -> Request:
         host = self._host_of[page]
@@ -169,24 +169,24 @@ class HostBandit:
     # --- learning -------------------------------------------------------------------------------
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Pay the host, learn from the page, and let its new links wait."""
+        """Reward the host, learn from the page, and queue its new links."""
         page = self._in_flight.pop(request_id)
         if isinstance(outcome, Deferred | Refused | Redirect):
             self._undo(page)
             if isinstance(outcome, Deferred):
                 self._deferred.push(Method.GET, self._known[page], page, outcome.until)
             elif isinstance(outcome, Redirect) and outcome.location not in self._known:
-                self._meet(outcome.location, self._parent_of[page])
+                self._add_url(outcome.location, self._parent_of[page])
             return ()
         good = is_wanted(outcome)
-        self._pay(page, good=good)
+        self._reward(page, good=good)
         if not isinstance(outcome, Failure):
             self._label(page, good=good)
         if isinstance(outcome, Page):
             urls = outcome.links.urls
-            for place in self._known.news(urls):
+            for place in self._known.new_indices(urls):
                 if urls[place] not in self._known:
-                    self._meet(urls[place], page)
+                    self._add_url(urls[place], page)
         return (Settlement(request_id, float(good)),)
 
     def _undo(self, page: int) -> None:
@@ -194,7 +194,7 @@ class HostBandit:
         self._hosts.bad[host] -= 1
         self._changed(host)
 
-    def _pay(self, page: int, *, good: bool) -> None:
+    def _reward(self, page: int, *, good: bool) -> None:
         if good:
             host = self._host_of[page]
             self._hosts.good[host] += 1
@@ -208,7 +208,7 @@ class HostBandit:
         if self._children is not None and parent != _NO_PAGE:
             self._children.setdefault(parent, [0, 0])[good] += 1
 
-    def _meet(self, url: str, parent: int) -> None:
+    def _add_url(self, url: str, parent: int) -> None:
         page = self._known.add(url)
         if page is None:
             return
@@ -240,7 +240,7 @@ class HostBandit:
             self._scores.put(host, self._hosts.good[host], self._hosts.bad[host], best)
 
     def _left(self, host: int) -> None:
-        """Take note that a page of a host does not wait any more."""
+        """Note that a page of a host no longer waits."""
         if host not in self._waiting and host in self._awake:
             self._sleep(host)
 

@@ -46,19 +46,19 @@ class HostScores(Protocol):
     """The hosts that may be chosen."""
 
     def put(self, host: int, good: int, bad: int, best: float) -> None:
-        """Let a host in, or change what is known of it."""
+        """Add a host, or change what is known of it."""
 
     def remove(self, host: int) -> None:
-        """Take a host out."""
+        """Remove a host."""
 
     def choose(self, turn: int) -> Choice:
         """Return the host with the best score; ``turn`` counts the choices made. There must be a host."""
 
     def save(self) -> Mapping[str, Any]:
-        """Return what cannot be told from the hosts alone."""
+        """Return what the hosts alone do not say."""
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take that over, before the hosts are put in again."""
+        """Load it, before the hosts are added again."""
 
 
 class HeapScores:
@@ -117,7 +117,7 @@ class SampledScores:
 
 
 def make_scores(name: str, seed: int) -> HostScores:
-    """Make what ranks hosts, by the name of the scoring function."""
+    """Make the ranking of hosts with this scoring function."""
     if name not in SCORES:
         raise unknown_name("score of hosts", name, SCORES)
     if name in _FORMULAS:

@@ -1,19 +1,19 @@
 """Ours: the host whose next pages promise most relevant ones per request.
 
-Where hosts are mostly all or nothing, what a page promises is decided by what its host and its part of the
-host gave so far, and for a new host by what its address looks like and who links to it. So:
+Where hosts are mostly all or nothing, the promise of a page depends on what its host and its section of the
+host gave so far, and for a new host on its URL and on the pages that link to it. So:
 
-- A logistic regression on the words of the address and on the label of the page that led there (of the same
+- A logistic regression on the words of the URL and on the label of the page that led there (of the same
   host or of another) says how likely a page of an unknown host is relevant.
 - Shares are shrunk from there: that of a host to the regression, that of a section (the first folder) to the
-  host's. A few pages of evidence outweigh the address.
+  host's. A few pages of evidence outweigh the URL.
 - A host is worth the relevant pages that can be expected of it per request. One request to a host of which
   little is known may open as many good pages as wait there: with a probability p of being good and k more
   pages of which a share r is good then, (p + p k r) / (1 + p k). So of two unknown hosts the one with more
   pages is tried first, and a host that is known to be good before both.
 
-No choice is left to chance: as long as good hosts are known they are taken, and when they are used up the
-hosts that are most worth a try come next by themselves.
+No choice is left to chance: known good hosts are taken first, and when they are used up the hosts that are
+most worth a try come next by themselves.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from coati.strategies.state import State
 
 _BUCKETS = 1 << 14
-# Features behind the words: whether the page that led there was relevant (or there is none), for hosts with
+# Features after the words: whether the page that led there was relevant (or there is none), for hosts with
 # pages that were fetched and for new ones.
 _PARENTS = 6
 _LEAST_CHANCE = 1e-9
-# Parts of an address that has a folder: scheme, nothing, host, folder, the rest.
+# Parts of a URL that has a folder: scheme, nothing, host, folder, the rest.
 _FOLDER = 4
-# Pages beyond this many make a host no more worth a try.
+# More pages than this do not make a host more worth a try.
 _MOST_COUNTED = 1000
-# How often the best page of a host is judged again before it is taken: others may have overtaken it.
+# How often the best page of a host is scored again before it is taken: others may have overtaken it.
 _JUDGED_AGAIN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class HostYieldSettings:
-    """How much an address counts beside the pages of its host, and the host beside those of a section.
+    """How much a URL counts beside the pages of its host, and the host beside those of a section.
 
     Both are numbers of pages. ``good_share`` is the share of relevant pages that is expected where one was
     found, ``rate`` the step of the regression.
@@ -61,7 +61,7 @@ class HostYieldSettings:
 
 
 class ShrunkShares:
-    """Shares of relevant pages: a section's is shrunk to its host's, that to what the address promises."""
+    """Shares of relevant pages: a section's is shrunk to its host's, that to what the URL promises."""
 
     def __init__(self, settings: HostYieldSettings) -> None:
         self._settings = settings
@@ -81,7 +81,7 @@ class ShrunkShares:
         return rounded(log(share / (1 - share)))
 
     def learn(self, page: FoundPage, *, relevant: bool) -> None:
-        """Learn from a page as it was judged, then count it."""
+        """Learn from a page with its label, then count it."""
         self._addresses.learn(self._features(page), label=relevant)
         host, section = _places(page.url)
         self._hosts.setdefault(host, [0, 0])[not relevant] += 1
@@ -92,7 +92,7 @@ class ShrunkShares:
         return sum(self._hosts.get(host, ()))
 
     def _features(self, page: FoundPage) -> list[int]:
-        """Return the words of the address, and the parent's label apart for hosts that are new.
+        """Return the words of the URL, and the parent's label apart for hosts that are new.
 
         Most pages that are fetched are of hosts known to be good, and new ones are not like them.
         """
@@ -117,13 +117,13 @@ class ShrunkShares:
 
 
 class YieldScores(HeapScores):
-    """Hosts by what they are worth, which is put in as their best page."""
+    """Hosts by what they are worth, which is passed as their best page."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(lambda _good, _bad, worth: worth, seed)
 
     def save(self) -> Mapping[str, Any]:
-        """Return what hosts were worth when that was last worked out: other pages were learnt from since."""
+        """Return what hosts were worth when that was last computed: other pages were learnt from since."""
         return {"worths": self._heap.scores()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -149,8 +149,8 @@ class HostYield(HostBandit):
         super().load(state)
         self._worths.restore(state)
 
-    def _meet(self, url: str, parent: int) -> None:
-        super()._meet(url, parent)
+    def _add_url(self, url: str, parent: int) -> None:
+        super()._add_url(url, parent)
         host = self._host_of[-1]
         # A host with twice as many pages is worth more, though its best page is the same.
         count = self._waiting.count(host)
@@ -161,7 +161,7 @@ class HostYield(HostBandit):
         super()._label(page, good=good)
         self._changed(self._host_of[page])
 
-    def _judge_again(self, host: int) -> None:
+    def _rescore(self, host: int) -> None:
         for _ in range(_JUDGED_AGAIN):
             page = self._waiting.best_page(host)
             promise = self._model.promise(self._found(page))
@@ -193,6 +193,6 @@ def _shrunk(counts: Sequence[int] | None, share: float, weight: float) -> float:
 
 
 def _places(url: str) -> tuple[str, str]:
-    """Return the host of an address, and the host with its first folder."""
+    """Return the host of a URL, and the host with its first folder."""
     parts = url.split("/", 4)
     return parts[2], f"{parts[2]}/{parts[3] if len(parts) > _FOLDER else ''}"

@@ -1,6 +1,6 @@
 """What the classifier sees of a page before it is fetched, as Anthelion has it (CIKM 2014).
 
-The words of the URL behind the host, hashed as Java hashes strings; whether a page that links to it was
+The words of the URL after the host, hashed as Java hashes strings; whether a page that links to it was
 relevant or not; and, if wanted, whether siblings were (other pages that the same page links to).
 """
 
@@ -46,7 +46,7 @@ def features_of(page: FoundPage, settings: FeatureSettings) -> frozenset[int]:
     frozenset({10000, 2771, 9462, 2279})
     """
     found = set(hashed_words(page.url, settings.buckets)) if settings.words else set()
-    # Behind the buckets of the hash: a good parent, a bad parent, a good sibling, a bad sibling.
+    # After the buckets of the hash: a good parent, a bad parent, a good sibling, a bad sibling.
     first = settings.buckets
     if settings.parents and page.parent is not None:
         found.add(first if page.parent else first + 1)

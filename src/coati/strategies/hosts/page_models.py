@@ -44,7 +44,7 @@ class PageModel(Protocol):
         """Return the log-odds that a page is relevant."""
 
     def learn(self, page: FoundPage, *, relevant: bool) -> None:
-        """Take note of what a page was."""
+        """Learn what a page was."""
 
     def save(self) -> Mapping[str, Any]:
         """Return what `load` needs."""
@@ -81,7 +81,7 @@ class OnlineModel:
         self._labels: list[bool] = []
 
     def promise(self, page: FoundPage) -> float:
-        """Ask the learner as it is now."""
+        """Return the score of the learner as it is now."""
         return rounded(self._learner.score(features_of(page, self._features)))
 
     def learn(self, page: FoundPage, *, relevant: bool) -> None:
@@ -118,7 +118,7 @@ class _FixedModel:
 
 
 class StaticModel(_FixedModel):
-    """Was trained beforehand on pages drawn at random, and learns nothing more."""
+    """Was trained beforehand on pages drawn at random, and does not learn further."""
 
     def __init__(self, learner: str, features: FeatureSettings, examples: Iterable[LabelledPage]) -> None:
         self._learner = make_learner(learner)
@@ -127,7 +127,7 @@ class StaticModel(_FixedModel):
             self._learner.learn([features_of(page, features)], [relevant])
 
     def promise(self, page: FoundPage) -> float:
-        """Ask the learner."""
+        """Return the score of the learner."""
         return rounded(self._learner.score(features_of(page, self._features)))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ShuffledBreadthFirst(FrontierStrategy):
-    """Asks in the order of discovery; links that were found together are in no order.
+    """Requests in the order of discovery; links that were found together are in random order.
 
     Only new links are shuffled: a log keeps no others, and a restored crawl must find the same order.
     """
@@ -27,10 +27,10 @@ class ShuffledBreadthFirst(FrontierStrategy):
         self._seed = seed
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Let the new links of a page wait, shuffled."""
+        """Queue the new links of a page, shuffled."""
         if isinstance(outcome, Page):
             urls = outcome.links.urls
-            new = list(dict.fromkeys(urls[place] for place in self._known.news(urls)))
+            new = list(dict.fromkeys(urls[place] for place in self._known.new_indices(urls)))
             self._shuffle(new, request_id)
             outcome = replace(outcome, links=LinkList([Link(url, ()) for url in new]))
         return super().observe(request_id, outcome, now)

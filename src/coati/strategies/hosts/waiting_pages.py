@@ -51,7 +51,7 @@ class WaitingPages:
         return len(self._heaps.get(host, ()))
 
     def push(self, host: int, page: int, promise: float) -> bool:
-        """Let a page wait; tells whether it is the best of its host now."""
+        """Add a page; return whether it is the best of its host now."""
         heap = self._heaps.setdefault(host, [])
         packed = int((LIMIT - promise) * RESOLUTION) << _NUMBER_BITS | page
         heapq.heappush(heap, packed)
@@ -74,7 +74,7 @@ class WaitingPages:
         return page
 
     def take(self, host: int, wanted: Callable[[int], bool]) -> int:
-        """Take a page out of turn; raises `ValueError` if none is the wanted one."""
+        """Take a page out of turn; raise `ValueError` if none is the wanted one."""
         heap = self._heaps.get(host, [])
         for place, packed in enumerate(heap):
             if wanted(packed & _NUMBER):
@@ -83,9 +83,9 @@ class WaitingPages:
                 heapq.heapify(heap)
                 self._taken(host)
                 return packed & _NUMBER
-        raise ValueError("this page does not wait")
+        raise ValueError("this page is not waiting")
 
-    def judge_again(self, host: int, promise: Callable[[int], float]) -> None:
+    def rescore(self, host: int, promise: Callable[[int], float]) -> None:
         """Order the pages of a host by new promises."""
         pages = sorted(packed & _NUMBER for packed in self._heaps[host])
         self._heaps[host] = []

@@ -1,25 +1,25 @@
-"""Ours: new links arrive at pages at learnt rates, and a cycle is filled by what it may be expected to cover.
+"""Ours: new links arrive on pages at learnt rates; a cycle takes the pages expected to cover most of them.
 
 **Rates.** Links come to a page as a Poisson process. Its rate is what came over the time that visits have
 looked back on, old visits counting less (half as much after some days). A page of which little is known is
-drawn to what is usual on its site for as many links as it shows: where not one relevant link stands, hardly
+drawn to what is usual on its site for as many links as it shows: where not one relevant link is, hardly
 any comes. How strongly it is drawn is measured in links, not in hours: where links are rare, an hour without
 any says little.
 
 **Time.** Hours count by how busy they are (`daily_profile`). A link does not stay for ever, and stays longer
-on some pages than on others (`link_lives`): what has left is neither found nor learnt from. What a visit is
-worth now is what it brings beyond what a later visit would still find: a page whose links stay may wait.
+on some pages than on others (`link_lives`): one that has left is neither found nor learnt from. A visit now
+is worth what it brings beyond what a later visit would still find: a page whose links stay may wait.
 
 **Overlap.** The links of the last days are a sample of those to come (`link_samples`): one that could have
-been found on three pages stands for one that comes to the three. Of such a link nothing is expected from
+been found on three pages represents one that comes to the three. Of such a link nothing is expected from
 before the last visit to any of the three, and as soon as a cycle takes one of them, nothing on the others
 (`expected_cover`). So overlap needs no threshold, and holds for any number of pages.
 
 **Failures.** Each failed visit in a row halves what is expected of a page.
 
-**Doubt.** What visits taught fades, so that of a page that was barren long ago as much is expected as of one
-that nobody knows. And where links stay, what may have come since the last visit grows with time: such pages
-come up by themselves. For the others there is a longest wait (`longest_waits`).
+**Doubt.** What visits taught fades: of a page that was barren long ago as much is expected as of an unknown
+one. And where links stay, what may have come since the last visit grows with time: such pages come up by
+themselves. For the others there is a longest wait (`longest_waits`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Pages:
     """What is known of each page, in arrays that grow: one row per quantity.
 
     The last three fade: the hours that visits looked back on, the links that left, and the hours that links
-    stood there.
+    were there.
     """
 
     LOOKED_AT, SHOWN, FAILURES, LOOKED_BACK, LEFT, LINK_HOURS = range(6)
@@ -85,35 +85,35 @@ class _Pages:
         self._rows = np.zeros((6, _ROOM))
 
     @property
-    def room(self) -> int:
-        """For how many pages there is room."""
+    def capacity(self) -> int:
+        """How many pages the arrays can hold."""
         return self._rows.shape[1]
 
     def rows(self, pages: int) -> Floats:
-        """Return the quantities of the first pages; there may be pages that nobody has looked at."""
+        """Return the quantities of the first pages; pages without a visit yet included."""
         while pages > self._rows.shape[1]:
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)], axis=1)
         return self._rows[:, :pages]
 
     def load(self, rows: Floats) -> None:
-        room = np.zeros((len(rows), max(_ROOM, rows.shape[1])))
-        room[:, : rows.shape[1]] = rows
-        self._rows = room
+        grown = np.zeros((len(rows), max(_ROOM, rows.shape[1])))
+        grown[:, : rows.shape[1]] = rows
+        self._rows = grown
 
 
 @dataclass(frozen=True, slots=True)
 class ArrivalsSettings:
     """The parameters of the model.
 
-    After ``half_life_hours`` what a visit found counts half as much. What is expected of a page that nothing
-    is known of is worth as much as ``prior_links`` links that were seen.
+    After ``half_life_hours`` what a visit found counts half as much. What is expected of an unknown page
+    weighs as much as ``prior_links`` links that were seen.
     """
 
     half_life_hours: float = 96.0
     prior_links: float = 0.3
 
     def __post_init__(self) -> None:
-        """Refuse what makes no rate."""
+        """Refuse what is not a rate."""
         for name, value in asdict(self).items():
             if not 0 < value < math.inf:
                 raise ConfigError(f"{name} is {value}: it must be above 0")
@@ -152,7 +152,7 @@ class Arrivals:
         self._decay(now)
         known = self._pages.rows(len(visits))
         looked_at = known[_Pages.LOOKED_AT]
-        looked_at = np.where(looked_at > 0, looked_at, visits.asked_at)
+        looked_at = np.where(looked_at > 0, looked_at, visits.requested_at)
         looked_at = np.where(looked_at > 0, looked_at, now)
         links, pages = self._samples.pairs
         weights = 0.5 ** ((now - self._samples.found_at) / self._half_life)
@@ -174,7 +174,7 @@ class Arrivals:
         self._waits.begin(cycle)
 
     def _rates(self, visits: Visits, links: Floats) -> Rates:
-        """Sum up what is known of each page, and what is usual for a page of its site that shows as much."""
+        """Sum up what is known of each page, and what is usual for a page of its site with as many links."""
         known = self._pages.rows(len(visits))
         hours, shown = known[_Pages.LOOKED_BACK], known[_Pages.SHOWN]
         # A page that shows nothing now may show something tomorrow.
@@ -190,12 +190,12 @@ class Arrivals:
         return Rates(links, hours, of_site[visits.site] * shown)
 
     def _factors(self, cycle: Cycle, rates: Rates) -> Floats:
-        """Return by what to multiply what is expected of each page."""
+        """Return the factor of what is expected of each page."""
         return np.ones(len(rates.hours))
 
     def _decay(self, now: float) -> None:
         if now > self._decayed_to:
-            rows = self._pages.rows(self._pages.room)
+            rows = self._pages.rows(self._pages.capacity)
             rows[_Pages.FADING] *= 0.5 ** ((now - self._decayed_to) / self._half_life)
             self._decayed_to = now
 
@@ -208,7 +208,7 @@ class Arrivals:
         return None if page is None else Pick(page, EXPECTED, self._cover.expected(page))
 
     def take(self, page: int) -> None:
-        """Expect the links of a page no more on others."""
+        """Expect the links of a page on no other page."""
         self._cover.take(page)
         self._waits.take(page)
 
@@ -236,7 +236,7 @@ class Arrivals:
             **self._samples.save(),
             **self._cover.save(),
             **self._waits.save(),
-            "known_pages": self._pages.rows(self._pages.room),
+            "known_pages": self._pages.rows(self._pages.capacity),
             "decayed_to": self._decayed_to,
             "usual_life": self._usual_life,
         }
@@ -252,7 +252,7 @@ class Arrivals:
 
 
 class ThompsonArrivals(Arrivals):
-    """Thompson sampling: the rate of each page is drawn from what is believed of it, again in each cycle."""
+    """Thompson sampling: the rate of each page is sampled from its posterior, again in each cycle."""
 
     def __init__(self, seed: int, settings: ArrivalsSettings | None = None) -> None:
         super().__init__(settings)

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 def ages_in_hours(cycle: Cycle) -> npt.NDArray[np.float64]:
-    """Return for how many hours nobody has asked for each page."""
-    ages: npt.NDArray[np.float64] = (cycle.now - cycle.visits.asked_at) / 3600
+    """Return how many hours ago each page was requested."""
+    ages: npt.NDArray[np.float64] = (cycle.now - cycle.visits.requested_at) / 3600
     return ages
 
 
 def means_unseen_first(visits: Visits) -> npt.NDArray[np.float64]:
-    """Return the means over the window; infinity where it has no visit, or the page would never get one."""
+    """Return the means over the window; infinity without a visit in it, or the page would never get one."""
     return np.where(visits.counts > 0, visits.means(), np.inf)
 
 
 class RoundRobin:
-    """RR: the page that was asked for longest ago."""
+    """RR: the page that was requested longest ago."""
 
     _why = EXPLORED
 

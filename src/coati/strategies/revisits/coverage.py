@@ -1,4 +1,4 @@
-"""Schedulers that cover most links: GREEDY, which knows them, and COV*, which takes the past for now."""
+"""Schedulers that cover most links: GREEDY, which knows them, and COV*, which assumes those of the past."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class GreedyCover:
-    """Takes again and again the set with most elements that no taken one has; of equals the first in line.
+    """Takes the set with most elements that no taken one has, again and again; of equals the first in line.
 
     What a set has left only ever falls, so it is counted again when the set comes first, and not before.
 
@@ -47,7 +47,7 @@ class GreedyCover:
         return len(self._sets[number] - self._covered)
 
     def best(self, is_open: IsOpen) -> int | None:
-        """Return the set to take; those that are not open are never asked about again."""
+        """Return the set to take; those that are not open are dropped for good."""
         while self._heap:
             before, place, number = self._heap[0]
             if not is_open(number):
@@ -73,7 +73,7 @@ class GreedyCover:
 
 
 class _Covering:
-    """A scheduler that covers the most of what it thinks the pages have."""
+    """A scheduler that covers most of the links that it expects on the pages."""
 
     def __init__(self) -> None:
         self._sets: list[set[int]] = []
@@ -97,7 +97,7 @@ class _Covering:
         self._cover.take(page)
 
     def save(self) -> State:
-        """Return what the pages are thought to have, and what is covered."""
+        """Return the links expected on the pages, and those that are covered."""
         sets = [sorted(links) for links in self._sets]
         return {"sets": sets, "line": self._line, "covered": self._cover.covered()}
 
@@ -133,7 +133,7 @@ class Greedy(_Covering):
 
 
 class PastCover(_Covering):
-    """COV*: as if each page had all the links again that were ever seen on it."""
+    """COV*: as if each page had all links that were ever seen on it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Watched pages that a sitemap or a feed dates later than was known: they are visited soon.
+"""Watched pages with a later date in a sitemap or a feed than was known: they are visited soon.
 
-A date that the last visit to the page came after says nothing new: a sitemap that dates by day and a feed
-that dates by time tell of the same change one after the other. Some sites change every date whenever they are
-asked. A list whose dates brought nothing many times in a row is not believed any more.
+A date before the last visit to the page says nothing new: a sitemap that dates by day and a feed that dates
+by time announce the same change one after the other. Some sites change every date on every request. A list
+whose dates brought nothing many times in a row is no longer believed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EARLY_SECONDS = 14 * 3600.0
 
 
 class DatedPages:
-    """The dates of watched pages, by address, and which list said last that a page has changed.
+    """The dates of watched pages, by URL, and which list said last that a page has changed.
 
     >>> def sitemap(date): return Page(200, 9, NO_LINKS, facts={ENTRY_DATES: [["/a", date]]})
     >>> from coati.model import NO_LINKS
@@ -40,15 +40,15 @@ class DatedPages:
         self._dates: dict[str, float] = {}
         # When each dated page was visited: a cycle, which is what a watch keeps, may be a day long.
         self._visited: dict[str, float] = {}
-        self._told_by: dict[str, str] = {}
+        self._announced_by: dict[str, str] = {}
         self._in_vain: dict[str, int] = {}
 
     def observe(
         self, url: str, outcome: Outcome, now: float, last_visit: Callable[[str], float | None]
     ) -> list[str]:
-        """Learn from a visit to a list; returns the watched pages that have changed since their last visit.
+        """Learn from a visit to a list; return the watched pages that have changed since their last visit.
 
-        ``last_visit`` tells in which cycle that was, by its beginning; None for a page that is not watched.
+        ``last_visit`` returns the beginning of that visit's cycle; None for a page that is not watched.
         """
         if not isinstance(outcome, Page):
             return []
@@ -63,40 +63,40 @@ class DatedPages:
                     changed.append(page)
         if self._in_vain.get(url, 0) >= _MOST_IN_VAIN:
             return []
-        self._told_by.update(dict.fromkeys(changed, url))
+        self._announced_by.update(dict.fromkeys(changed, url))
         return changed
 
     def learn(self, page: str, new_links: float, now: float) -> None:
         """Note what a visit brought to a page that may have been dated later."""
         if page in self._dates:
             self._visited[page] = now
-        told_by = self._told_by.pop(page, None)
-        if told_by is not None:
-            self._in_vain[told_by] = 0 if new_links else self._in_vain.get(told_by, 0) + 1
+        announced_by = self._announced_by.pop(page, None)
+        if announced_by is not None:
+            self._in_vain[announced_by] = 0 if new_links else self._in_vain.get(announced_by, 0) + 1
 
     def save(self) -> State:
         return {
             "dates": [list(pair) for pair in self._dates.items()],
             "visited": [list(pair) for pair in self._visited.items()],
-            "told_by": [list(pair) for pair in self._told_by.items()],
+            "told_by": [list(pair) for pair in self._announced_by.items()],
             "in_vain": [list(pair) for pair in self._in_vain.items()],
         }
 
     def load(self, state: State) -> None:
         self._dates, self._visited = dict(state["dates"]), dict(state["visited"])
-        self._told_by, self._in_vain = dict(state["told_by"]), dict(state["in_vain"])
+        self._announced_by, self._in_vain = dict(state["told_by"]), dict(state["in_vain"])
 
 
 def _earliest(date: float, before: float) -> float:
-    """Return since when a change of this date may have come, where it is told after one that has a time.
+    """Return the earliest moment of a change with this date, given the date that was known before.
 
-    East of Greenwich, the day of a change may lie after its time: both tell of the same one.
+    East of Greenwich, a date without a time may lie after the time of the same change.
     """
     return date - _EARLY_SECONDS if not date % _DAY_SECONDS and before % _DAY_SECONDS else date
 
 
 def _latest(date: float) -> float:
-    """Return until when a change of this date may have come: a date without a time is that of its day."""
+    """Return the latest moment of a change with this date: without a time it may be any of the day."""
     return date if date % _DAY_SECONDS else date + _DAY_SECONDS
 
 

@@ -1,4 +1,4 @@
-"""Pages that a watch visits no more: those that are gone, and barren ones that make room for better ones."""
+"""Pages that a watch no longer visits: those that are gone, and barren ones that others replace."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Departures:
             self.leave(page)
 
     def leave(self, page: int) -> None:
-        """Let a page go."""
+        """Stop visiting a page."""
         self._misses.pop(page, None)
         self._fruitless.pop(page, None)
         self.left.add(page)
 
-    def most_barren(self, but: Collection[int]) -> int | None:
-        """Return the page that brought nothing for longest, ``but`` some; None if no page is barren."""
+    def least_useful(self, but: Collection[int]) -> int | None:
+        """Return the page that brought nothing for longest, except ``but``; None if no page is barren."""
         barren = {
             page: visits
             for page, visits in self._fruitless.items()

@@ -30,7 +30,7 @@ class Shares(Protocol):
     def choose(self) -> float:
         """Return the share of the cycle that begins."""
 
-    def pay(self, new_links: int) -> None:
+    def reward(self, new_links: int) -> None:
         """Learn what the cycle of the last choice brought."""
 
     def save(self) -> State:
@@ -41,7 +41,7 @@ class Shares(Protocol):
 
 
 class PredictingScheduler(Scheduler, Protocol):
-    """A scheduler that can be told of pages that somebody else took."""
+    """A scheduler that can learn of pages that another one took."""
 
     @property
     def has_learnt(self) -> bool:
@@ -65,7 +65,7 @@ class FixedShare:
         """Return it."""
         return self._share
 
-    def pay(self, new_links: int) -> None:
+    def reward(self, new_links: int) -> None:
         """Nothing to learn."""
 
     def save(self) -> State:
@@ -102,7 +102,7 @@ class BanditShare:
         self._pulls += 1
         return RATIOS[self._arm]
 
-    def pay(self, new_links: int) -> None:
+    def reward(self, new_links: int) -> None:
         """Reward the arm."""
         self._most = max(self._most, float(new_links))
         self._policy.observe(self._arm, float(new_links))
@@ -128,10 +128,10 @@ class Exploring:
         self._found: set[int] = set()
 
     def begin(self, cycle: Cycle) -> None:
-        """Pay for the last cycle, and divide this one; while the predictor has not learnt, all is its own."""
+        """Reward the share of the last cycle, and divide this one; an untrained predictor gets all of it."""
         self._expected.begin(cycle)
         if self._number is not None:
-            self._shares.pay(len(self._found))
+            self._shares.reward(len(self._found))
         learnt = self._expected.has_learnt
         share = self._shares.choose() if learnt else 1.0
         self._number = cycle.number if learnt else None

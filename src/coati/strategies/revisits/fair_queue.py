@@ -5,7 +5,7 @@ quiet page waiting for ever. This is fair queueing as networks do it: a link tak
 promises, the links of a page follow each other, and whichever would be done first is next.
 
 Of a page, the links that promise most are first, and of those that promise about as much, the newest. Where a
-page brings more than is followed for weeks, its news are followed, and what nobody came to is left behind.
+page brings more than is followed for weeks, its newest links are followed, and the others are never reached.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class FairQueue:
         return None
 
     def pop(self) -> LinkToFollow:
-        """Take the link whose turn it is; raises `IndexError` if there is none."""
+        """Take the link whose turn it is; raise `IndexError` if there is none."""
         page = self._next_page()
         if page is None:
             raise IndexError("no link waits")

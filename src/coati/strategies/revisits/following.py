@@ -1,9 +1,9 @@
 """New links that wait to be followed, page by page in turn, and what following taught about their shapes.
 
-A page that makes new addresses on every visit (a clock, a session, an advertisement) would be followed for
-ever. So addresses are told apart by their shape: one of which many were followed and none led to a file is
-left alone. Not for good, since a site may begin to publish where it never did: of the addresses that are left
-alone the first, second, fourth, eighth and so on are followed, and a file among them ends it.
+A page with new URLs on every visit (a clock, a session, an advertisement) would be followed for ever. So URLs
+are grouped by their shape: one of which many were followed and none led to a file is skipped. Not for good,
+since a site may begin to publish where it never did: of the URLs that are skipped the first, second, fourth,
+eighth and so on are followed, and a file among them ends it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from coati.strategies.revisits.fair_queue import FairQueue, LinkToFollow
 from coati.web.urls import host_of, path_of, query_of
 
-# What waits beyond this is dropped, what comes last in turn first: a bound on memory, not on what is good.
+# What waits beyond this is dropped, the last in turn first: this bounds memory, not quality.
 MOST_WAITING = 10_000
 
 # This many links of a shape are followed in a row before it is left alone: as many for each file that it ever
@@ -22,12 +22,12 @@ MOST_WAITING = 10_000
 # fewer would give up on some of them, and in the long run on all, as a row of forty without a file comes.
 _MOST_BARREN, _MOST_FILES = 40, 9
 
-# From the beginning of a run alone, and never back over it: time grows with the length of an address.
+# Anchored at the beginning of a run of digits, without backtracking: linear in the length of a URL.
 _NUMBERS = re.compile(r"(?<![0-9a-f])[a-f]*+[0-9][0-9a-f]*+")
 
 
 def link_shape(url: str) -> str:
-    """Return what addresses of the same making have in common: digits are folded, values are left out.
+    """Return what generated URLs have in common: digits are folded, values are left out.
 
     >>> link_shape("http://example.org/news/2026-05/item17?sid=abc")
     'example.org/news/0-0/item0?sid'
@@ -61,7 +61,7 @@ class Following:
         return len(self._queue)
 
     def push(self, link: LinkToFollow) -> None:
-        """Let a link wait, unless it waits already."""
+        """Queue a link, unless it is queued already."""
         self._queue.push(link)
         if len(self) > MOST_WAITING:
             kept = {each.url for each in self._queue.in_order()[: MOST_WAITING * 9 // 10]}
@@ -69,7 +69,7 @@ class Following:
             self._queue.keep(kept.__contains__)
 
     def skips(self, url: str) -> bool:
-        """Tell whether a new link is not worth following; to be asked once per link."""
+        """Tell whether a new link is not worth following; call this once per link."""
         shape = link_shape(url)
         if not self._is_barren(shape):
             return False

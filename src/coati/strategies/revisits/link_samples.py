@@ -47,7 +47,7 @@ class LinkSamples:
         return np.array(self._links, np.int32), np.array(self._pages, np.int32)
 
     def add(self, page: int, new: Iterable[int], there: Iterable[int], at: float, since: float) -> int:
-        """Note what a visit saw; returns how many links the page could have been the first to show.
+        """Note what a visit saw; return how many links the page could have been the first to show.
 
         These are the ones that were found after the page was last seen (``since``), by whichever page: what
         was known before then comes too late here, and says nothing about what comes next.

@@ -1,7 +1,7 @@
 """What a watch knows of links: which ones count, of which site they are, and when each was found.
 
-Only links within the site of a page count, and only relevant ones. A link is judged when it is met for the
-first time, wherever that is, because a log keeps the address and the texts of a link only then.
+Only links within the site of a page count, and only relevant ones. A link is judged when it is first seen,
+wherever that is, because a log keeps the URL and the texts of a link only then.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Sites:
         return number
 
     def of(self, url: str) -> int:
-        """Return the number of the site that a URL is of; -1 if no page of it is watched."""
+        """Return the number of a URL's site; -1 if no page of it is watched."""
         return self._find(without_www(host_of(url)))
 
     def _find(self, host: str) -> int:
@@ -79,42 +79,42 @@ class Sites:
 
 
 class FoundLinks:
-    """The links that were met, by hash.
+    """The links that were seen, by hash.
 
-    ``relevant`` judges a link by its address and texts; without it every link within a site counts.
+    ``relevant`` judges a link by its URL and texts; without it every link within a site counts.
     """
 
     def __init__(self, sites: Sites, relevant: Relevant | None) -> None:
         self._sites = sites
         self._relevant = relevant
         self._skips: Callable[[str], bool] = lambda _: False
-        # The site of each link that was met; -1 for one that does not count.
+        # The site of each link that was seen; -1 for one that does not count.
         self._site_of: dict[int, int] = {}
         self._found_in: dict[int, int] = {}
 
-    def leave_out(self, skips: Callable[[str], bool]) -> None:
-        """Let links not count, from now on, of which this says that following them brings nothing."""
+    def exclude(self, skips: Callable[[str], bool]) -> None:
+        """From now on do not count links that this predicate rejects: following them would bring nothing."""
         self._skips = skips
 
     def ignore(self, url: str) -> None:
-        """Let a link never count: a watched page is no news."""
+        """Never count a link: that of a watched page is not new."""
         self._site_of[url_hash(url)] = _DOES_NOT_COUNT
 
-    def meet(self, links: PageLinks, out_links: Sequence[int]) -> list[tuple[int, str]]:
-        """Judge the links that were never met, and return those that count, with their addresses."""
-        unmet = {key for key in out_links if key not in self._site_of}
-        if not unmet:
+    def add(self, links: PageLinks, out_links: Sequence[int]) -> list[tuple[int, str]]:
+        """Judge the links that are not known yet, and return those that count, with their URLs."""
+        unknown = {key for key in out_links if key not in self._site_of}
+        if not unknown:
             return []
         counting = []
         for place, url in enumerate(links.urls):
             key = url_hash(url)
-            if key in unmet:
-                unmet.discard(key)
+            if key in unknown:
+                unknown.discard(key)
                 self._site_of[key] = self._judge(url, links, place)
                 if self._site_of[key] >= 0:
                     counting.append((key, url))
-        # What the rules keep the crawl from following (traps) is no news either.
-        self._site_of.update(dict.fromkeys(unmet, _DOES_NOT_COUNT))
+        # What the rules keep the crawl from following (traps) is not new either.
+        self._site_of.update(dict.fromkeys(unknown, _DOES_NOT_COUNT))
         return counting
 
     def _judge(self, url: str, links: PageLinks, place: int) -> int:
@@ -126,11 +126,11 @@ class FoundLinks:
         return site
 
     def __contains__(self, key: int) -> bool:
-        """Tell whether a link was met."""
+        """Tell whether a link is known."""
         return key in self._site_of
 
-    def meet_elsewhere(self, out_links: Iterable[int]) -> None:
-        """Note the links of a page that is not watched: what was met there is no news later."""
+    def add_unwatched(self, out_links: Iterable[int]) -> None:
+        """Note the links of a page that is not watched: they are not new later."""
         for key in out_links:
             self._site_of.setdefault(key, _DOES_NOT_COUNT)
 
@@ -140,7 +140,7 @@ class FoundLinks:
         return [key for key in out_links if site_of.get(key) == site]
 
     def find(self, keys: Iterable[int], cycle: int) -> list[int]:
-        """Note that links stood on a page in a cycle; returns those that no earlier cycle knew.
+        """Note that links stood on a page in a cycle; return those that no earlier cycle knew.
 
         What another page showed in the same cycle is new here as well: O^t(s) does not depend on an order.
         """

@@ -1,4 +1,4 @@
-"""Pages that nobody expects anything of: each is visited now and then, whatever the predictions say."""
+"""Pages of which nothing is expected: each is visited now and then, whatever the predictions say."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Sitemaps and feeds that watched pages offer: they are the cheapest pages to watch.
 
-A robots.txt is looked at once, for the sitemaps that it names. What is offered while the watch looks around
-for the first time is watched from a first look on. What is offered later is news itself: it is followed, so
-that what it lists counts as new, and watched from then on.
+A robots.txt is visited once, for the sitemaps that it names. What is offered during the first looks is
+watched from a first look on. What is offered later is new itself: it is followed, so that what it lists
+counts as new, and watched from then on.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class OfferedPages:
         self._offered: dict[str, bool] = {}
 
     def __contains__(self, url: str) -> bool:
-        """Tell whether an address was offered as a list."""
+        """Tell whether a URL was offered as a list."""
         return url in self._offered
 
     def observe(self, url: str, outcome: Outcome) -> list[str]:
-        """Learn from a visit to a watched page; returns the lists to be followed, as they are news."""
+        """Learn from a visit to a watched page; return the new lists, which are to be followed."""
         if is_robots(url) or (self._offered.get(url) is False and _is_no_list(outcome)):
             self._watch.leave(url)
         if not isinstance(outcome, Page):
@@ -66,7 +66,7 @@ class OfferedPages:
 
 
 def _is_no_list(outcome: Outcome) -> bool:
-    """Tell whether what was offered is none: where a site has no sitemap, a guess is not asked for again."""
+    """Tell whether what was offered is not a list: a guessed sitemap that is missing is dropped."""
     if isinstance(outcome, Failure):
         return outcome.status in _NOT_THERE
     return isinstance(outcome, Target | Other)

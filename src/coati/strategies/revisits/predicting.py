@@ -1,6 +1,6 @@
 """Predict the new links of each page, and visit those that promise most: REG, and the rankers beside it.
 
-For the first ten hours such a scheduler does as OD-WIN does, to have something to learn from. Then it is
+For the first ten hours such a scheduler does what OD-WIN does, to have something to learn from. Then it is
 trained every three hours on the visits of the window. Predictions only rank, so negative ones stay as they
 are.
 """
@@ -43,7 +43,7 @@ class Predictor(Protocol):
     """Learns from examples how many new links a page has."""
 
     def add(self, example: VisitExample) -> None:
-        """Take one more example; they come in the order of their moments, but for a few late ones."""
+        """Take one more example; they come in the order of their moments, except for a few late ones."""
 
     def train(self, since: float, now: float) -> None:
         """Learn from the examples whose moment is not before ``since``, and forget the others."""
@@ -67,8 +67,8 @@ class Predicting:
         self._selection = Selection(np.zeros(0), self._similar)
         self._own = np.zeros((0, 0))
         self._now = 0.0
-        # What was known of the pages that are on their way.
-        self._asked: dict[int, tuple[float, Floats]] = {}
+        # What was known of the pages in flight when they were taken.
+        self._in_flight: dict[int, tuple[float, Floats]] = {}
         self._began: float | None = None
         self._trained: float | None = None
 
@@ -103,16 +103,16 @@ class Predicting:
 
     def explore(self, page: int) -> None:
         """Note that a page was taken that was not picked here; it is an example all the same."""
-        self._asked[page] = self._now, self._own[page].copy()
+        self._in_flight[page] = self._now, self._own[page].copy()
 
     def learn(self, visit: Visit, visits: Visits) -> None:
         """Keep a visit as an example."""
         self._similar.learn(visit, int(visits.site[visit.page]))
-        if visit.page in self._asked:
-            self.predictor.add(VisitExample(*self._asked.pop(visit.page), len(visit.new)))
+        if visit.page in self._in_flight:
+            self.predictor.add(VisitExample(*self._in_flight.pop(visit.page), len(visit.new)))
 
     def save(self) -> State:
-        asked = [[page, moment, own.tolist()] for page, (moment, own) in self._asked.items()]
+        asked = [[page, moment, own.tolist()] for page, (moment, own) in self._in_flight.items()]
         return {
             **self._similar.save(),
             **self._selection.save(),
@@ -130,5 +130,5 @@ class Predicting:
         self._selection = Selection.load(state, similar)
         self.predictor.load(part_of(state, "predictor"))
         self._own, self._now = np.array(state["own"]), state["now"]
-        self._asked = {page: (moment, np.array(known)) for page, moment, known in state["asked"]}
+        self._in_flight = {page: (moment, np.array(known)) for page, moment, known in state["asked"]}
         self._began, self._trained = state["began"], state["trained"]

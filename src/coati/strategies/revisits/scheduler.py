@@ -21,7 +21,7 @@ WHY = {
     FIRST_LOOK: "first look",
     EXPECTED: "most new links expected",
     EXPLORED: "longest not visited",
-    AGAIN: "asked again after an outage or a redirect",
+    AGAIN: "requested again after an outage or a redirect",
     DATED: "a sitemap or feed says that it changed",
 }
 
@@ -37,8 +37,8 @@ class Pick(NamedTuple):
 class Cycle:
     """One cycle: how many pages it may visit, and which ones are still open to it.
 
-    A page is closed that is on its way already or waits after an outage, that was taken in this cycle, or
-    whose site has had its share.
+    A page is closed if it is in flight or waits after an outage, if it was taken in this cycle, or if its
+    site has had its share.
     """
 
     def __init__(self, number: int, now: float, per_cycle: int, per_site: int | None, visits: Visits) -> None:
@@ -47,7 +47,7 @@ class Cycle:
         self.per_cycle = per_cycle
         self.per_site = per_site
         self.visits = visits
-        self.taken = self.hastened = 0
+        self.taken = self.prioritised = 0
         self.closed = np.zeros(len(visits), bool)
         self._taken_of_site: dict[int, int] = {}
 
@@ -65,15 +65,15 @@ class Cycle:
         site = int(self.visits.site[page])
         self._taken_of_site[site] = self._taken_of_site.get(site, 0) + 1
 
-    def give_back(self, page: int) -> None:
-        """Note that asking for a page met an outage: it did not count, and waits elsewhere."""
+    def undo(self, page: int) -> None:
+        """Undo `take` after an outage: the visit does not count, and the page waits elsewhere."""
         self.taken -= 1
         self._taken_of_site[int(self.visits.site[page])] -= 1
 
     def save(self) -> dict[str, Any]:
         """Return what `load` needs beside the arguments."""
         return {
-            "cycle": [self.number, self.now, self.taken, self.hastened],
+            "cycle": [self.number, self.now, self.taken, self.prioritised],
             "cycle_taken_of_site": list(map(list, self._taken_of_site.items())),
             "cycle_closed": self.closed.copy(),
         }
@@ -81,9 +81,9 @@ class Cycle:
     @classmethod
     def load(cls, state: State, per_cycle: int, per_site: int | None, visits: Visits) -> Cycle:
         """Return a saved cycle."""
-        number, now, taken, hastened = state["cycle"]
+        number, now, taken, prioritised = state["cycle"]
         cycle = cls(number, now, per_cycle, per_site, visits)
-        cycle.taken, cycle.hastened = taken, hastened
+        cycle.taken, cycle.prioritised = taken, prioritised
         cycle._taken_of_site = dict(state["cycle_taken_of_site"])
         cycle.closed = np.array(state["cycle_closed"], bool)
         return cycle
@@ -93,7 +93,7 @@ class Scheduler(Protocol):
     """Says which page a cycle visits next; it may learn between two picks of a cycle."""
 
     def begin(self, cycle: Cycle) -> None:
-        """Prepare for a cycle: train and rank. What the last one brought was told by `learn`."""
+        """Prepare for a cycle: train and rank. What the last one brought came by `learn`."""
 
     def pick(self, cycle: Cycle) -> Pick | None:
         """Return the next page among those that are open; None if there is none. It is not yet taken."""
@@ -102,7 +102,7 @@ class Scheduler(Protocol):
         """Note that a page was taken, by a `pick` or by what a log holds."""
 
     def learn(self, visit: Visit, visits: Visits) -> None:
-        """Learn from one visit, first looks included; ``visits`` know of it already."""
+        """Learn from one visit, first looks included; it is part of ``visits`` already."""
 
     def save(self) -> State:
         """Return what `load` needs."""
@@ -132,7 +132,7 @@ class Ranking:
         self._at = 0
 
     def first_open(self, cycle: Cycle, but: Container[int] = ()) -> int | None:
-        """Return the best page that may be taken, ``but`` some; these only ever become more."""
+        """Return the best page that may be taken, except ``but``, to which pages are only ever added."""
         # Within a cycle a closed page stays closed, so the walk never goes back.
         while self._at < len(self._order):
             page = int(self._order[self._at])
@@ -146,7 +146,7 @@ class Ranking:
         return self._order[:count]
 
     def save(self, name: str) -> dict[str, Any]:
-        """Return the order and the place in it, under names that begin with one's own."""
+        """Return the order and the position in it, under keys that begin with ``name``."""
         return {f"{name}_order": self._order, f"{name}_scores": self.scores, f"{name}_at": self._at}
 
     @classmethod

@@ -44,7 +44,7 @@ class SchedulerInputs:
 class SchedulerRow:
     """What is known of a scheduler by name; ``settings`` are the fields of its inputs that change it.
 
-    ``bound``: it is what others are measured against.
+    ``bound``: others are measured against it.
     """
 
     summary: str
@@ -64,13 +64,13 @@ _REG = _modules("predicting", "regression")
 
 SCHEDULERS: Mapping[str, SchedulerRow] = {
     "arrivals": SchedulerRow(
-        "watches, ours: the pages that cover most of the links expected to have come",
+        "watches, ours: the pages that cover most of the links expected to be new",
         lambda given: Arrivals(given.arrivals),
         _modules("arrivals"),
         settings=("arrivals",),
     ),
     "arrivals-thompson": SchedulerRow(
-        "watches: arrivals with rates that are drawn from what is believed of them",
+        "watches: arrivals with sampled rates",
         lambda given: ThompsonArrivals(given.seed, given.arrivals),
         _modules("arrivals"),
         settings=("arrivals",),
@@ -85,7 +85,7 @@ SCHEDULERS: Mapping[str, SchedulerRow] = {
         _modules("by_age"),
     ),
     "cov": SchedulerRow(
-        "watches: the pages that cover most links, if each had again what it ever had",
+        "watches: the pages that cover most links, counting all links ever seen on them",
         lambda _: PastCover(),
         _modules("coverage"),
     ),

@@ -1,7 +1,7 @@
 """Which pages of a site bring the same new links, by the Jaccard similarity of these.
 
-It is known of pages that were visited in the same cycle, and of no others. Only pairs above the threshold are
-kept: nobody asks for the rest.
+It is known only of pages that were visited in the same cycle. Only pairs above the threshold are kept: the
+rest is never needed.
 """
 
 from __future__ import annotations

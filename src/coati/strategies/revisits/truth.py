@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from collections.abc import Collection
+from typing import Protocol
 
 
 class PageTruth(Protocol):
-    """What stands on pages at a time, whoever looks."""
+    """What is on pages at a time, for any crawler."""
 
     def links(self, page: int, now: float) -> Collection[int]:
         """Return the links that count and that a visit would find; none where it would fail."""

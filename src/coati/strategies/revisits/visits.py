@@ -1,7 +1,7 @@
 """What the visits to watched pages brought: per page, over a window of time, in arrays.
 
-A page costs some dozen bytes, and a visit as many as long as it is in the window. Sums are kept per page and
-per site, so nothing goes through all visits.
+A page costs some dozen bytes, and so does a visit while it is in the window. Sums are kept per page and per
+site, so nothing iterates over all visits.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ _ROOM = 64
 class Visit(NamedTuple):
     """One visit to a page, as a scheduler learns of it.
 
-    ``new`` are the links that no earlier cycle than its own knew (O^t(s)), ``counting`` all that are there
-    now, within the site and relevant, and ``left`` how many of those of the last visit are there no more.
-    ``seen`` is False where the page could not be fetched: then nothing is
-    known of it. ``first`` tells a first look.
+    ``new`` are the links that no cycle before its own knew (O^t(s)), ``counting`` all that are there now,
+    within the site and relevant, and ``left`` how many of those of the last visit are gone. ``seen`` is False
+    where the page could not be fetched: then nothing is known of it. ``first`` marks a first look.
     """
 
     page: int
@@ -45,12 +44,12 @@ class Visit(NamedTuple):
 
 
 class Visits:
-    """When pages were asked for, and how many new links came within the window.
+    """When pages were requested, and how many new links came within the window.
 
     >>> visits = Visits()
     >>> visits.add_page(site=0)
     >>> visits.add(Visit(0, 3600.0, 1, new=[7, 8, 9], counting=[]))
-    >>> visits.means().tolist(), visits.asked_at.tolist()
+    >>> visits.means().tolist(), visits.requested_at.tolist()
     ([3.0], [3600.0])
     """
 
@@ -58,7 +57,7 @@ class Visits:
         self.window_seconds = window_seconds
         self._pages = 0
         self._site = np.zeros(_ROOM, np.int32)
-        self._asked_at = np.zeros(_ROOM)
+        self._requested_at = np.zeros(_ROOM)
         self._seen_at = np.zeros(_ROOM)
         # Over the visits in the window: how many, their new links, and the squares of these.
         self._sums = np.zeros((3, _ROOM))
@@ -74,13 +73,13 @@ class Visits:
         return self._site[: self._pages]
 
     @property
-    def asked_at(self) -> Floats:
-        """When each page was last asked for; 0 if never."""
-        return self._asked_at[: self._pages]
+    def requested_at(self) -> Floats:
+        """When each page was last requested; 0 if never."""
+        return self._requested_at[: self._pages]
 
     @property
     def seen_at(self) -> Floats:
-        """When each page was last seen: when asking for it did not fail."""
+        """When each page was last seen: when its request did not fail."""
         return self._seen_at[: self._pages]
 
     @property
@@ -98,13 +97,13 @@ class Visits:
     def _grow(self) -> None:
         room = max(_ROOM, self._pages)
         self._site = np.concatenate([self._site, np.zeros(room, np.int32)])
-        self._asked_at = np.concatenate([self._asked_at, np.zeros(room)])
+        self._requested_at = np.concatenate([self._requested_at, np.zeros(room)])
         self._seen_at = np.concatenate([self._seen_at, np.zeros(room)])
         self._sums = np.concatenate([self._sums, np.zeros((3, room))], axis=1)
 
     def add(self, visit: Visit) -> None:
         """Count what a visit brought; a first look brings nothing."""
-        self._asked_at[visit.page] = visit.at
+        self._requested_at[visit.page] = visit.at
         if visit.seen:
             self._seen_at[visit.page] = visit.at
         if not visit.first:
@@ -147,7 +146,7 @@ class Visits:
         recent = np.array(self._recent, np.float64).reshape(-1, 3)
         return {
             "page_site": self.site.copy(),
-            "page_asked_at": self.asked_at.copy(),
+            "page_asked_at": self.requested_at.copy(),
             "page_seen_at": self.seen_at.copy(),
             "page_sums": self._sums[:, : self._pages].copy(),
             "recent_visits": recent,
@@ -156,7 +155,7 @@ class Visits:
     def load(self, state: State) -> None:
         self._site = np.array(state["page_site"], np.int32)
         self._pages = len(self._site)
-        self._asked_at = np.array(state["page_asked_at"])
+        self._requested_at = np.array(state["page_asked_at"])
         self._seen_at = np.array(state["page_seen_at"])
         self._sums = np.array(state["page_sums"])
         self._recent = deque((at, int(page), int(new)) for at, page, new in state["recent_visits"].tolist())

@@ -48,12 +48,12 @@ _GONE = frozenset({404, 410})
 
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """How a watch goes.
+    """How a watch proceeds.
 
     ``per_cycle`` pages are visited in each cycle, at most ``per_site`` of one site. Cycles are
     ``every_seconds`` long, or begin at the ``moments`` of a history. A watch that starts ``cold`` has no
-    first look: then what stands on pages since long is new when it is first seen. After this many ``cycles``
-    it is over. A page is visited no more that was not there ``misses_until_gone`` times in a row.
+    first look: links that were there long before are new when they are first seen. After this many
+    ``cycles`` it is over. A page that was missing ``misses_until_gone`` times in a row is no longer visited.
     """
 
     per_cycle: int = 50
@@ -75,17 +75,17 @@ class WatchSettings:
 
 
 class NewLink(NamedTuple):
-    """A link that a visit found and that nobody knew."""
+    """A link that a visit found and that was not known before."""
 
     url: str
     page: str
     cycle: int
 
 
-class _Asked(NamedTuple):
+class _InFlight(NamedTuple):
     """A request in flight; ``moment`` is when its cycle began, which is the time of the visit.
 
-    Who was asked a few seconds earlier within a cycle says nothing, and would decide between equals.
+    Which page was requested a few seconds earlier within a cycle says nothing, and would break ties.
     """
 
     page: int
@@ -130,23 +130,23 @@ class Watch:
         self._page_of: dict[str, int] = {}
         # What counts on each page, as bytes: an array of its own would cost each page a hundred more.
         self._counting: list[bytes] = []
-        # Pages that nobody has looked at yet, and those of them that were not even asked for.
+        # Pages without a finished first look, and those of them that were not even requested.
         self._unseen: set[int] = set()
-        self._unasked: dict[int, None] = {}
+        self._unrequested: dict[int, None] = {}
         # Visits that follow a redirect, and how many each has followed.
         self._again: deque[int] = deque()
         self._hops: dict[int, int] = {}
         # Pages that a cycle visits before others.
-        self._hastened: dict[int, None] = {}
+        self._prioritised: dict[int, None] = {}
         self._deferred: Deferrals[int] = Deferrals()
-        self._in_flight: dict[int, _Asked] = {}
+        self._in_flight: dict[int, _InFlight] = {}
         self._departures = Departures(self.settings.misses_until_gone)
         self._cycle: Cycle | None = None
         self._last_cycle: int | None = None
         self._cycles_begun = 0
         self._most_cycles = self.settings.cycles
         self._turn = 0
-        self._news: list[NewLink] = []
+        self._new_links: list[NewLink] = []
         self.add_pages(start_urls)
 
     @property
@@ -160,12 +160,12 @@ class Watch:
         return self._cycles_begun
 
     @property
-    def has_looked(self) -> bool:
+    def first_look_done(self) -> bool:
         """Whether every page was looked at for the first time."""
         return not self._unseen
 
     def stop_after(self, cycles: int) -> None:
-        """Begin no cycle after this many, counted from the first; it is no part of the state."""
+        """Begin no cycle after this many, counted from the first; it is not part of the state."""
         self._most_cycles = cycles
 
     def is_due(self, now: float) -> bool:
@@ -178,19 +178,19 @@ class Watch:
 
     @property
     def links(self) -> FoundLinks:
-        """The links that were met so far."""
+        """The links that were seen so far."""
         return self._links
 
     def new_links(self) -> list[NewLink]:
         """Return what the visits since the last call found; a restored watch lists some again."""
-        news, self._news = self._news, []
-        return news
+        new_links, self._new_links = self._new_links, []
+        return new_links
 
     def add_pages(self, urls: Iterable[str]) -> None:
         """Watch further pages, each from a first look on; known ones are skipped.
 
-        Not part of the log: who adds pages does it again when the watch is restored, before its tail is
-        redone.
+        This is not part of the log: the caller adds them again when the watch is restored, before the end of
+        the log is redone.
         """
         for url in urls:
             if url not in self._page_of:
@@ -201,7 +201,7 @@ class Watch:
                 self._links.ignore(url)
                 if not self.settings.cold:
                     self._unseen.add(page)
-                    self._unasked[page] = None
+                    self._unrequested[page] = None
 
     @property
     def watched_count(self) -> int:
@@ -209,77 +209,79 @@ class Watch:
         return len(self._urls) - len(self._departures.left)
 
     def is_in_site(self, url: str) -> bool:
-        """Tell whether an address is of a site that is watched."""
+        """Tell whether a URL belongs to a site that is watched."""
         return self._sites.of(url) >= 0
 
     def last_visit(self, url: str) -> float | None:
-        """Tell when a page was last asked for, 0 if never; None if it is not watched."""
+        """Return when a page was last requested, 0 if never; None if it is not watched."""
         page = self._page_of.get(url)
-        return None if page is None or page in self._departures.left else float(self.visits.asked_at[page])
+        return (
+            None if page is None or page in self._departures.left else float(self.visits.requested_at[page])
+        )
 
-    def hasten(self, url: str) -> None:
+    def prioritise(self, url: str) -> None:
         """Visit a watched page before others, since it has changed; half of a cycle may go to such pages."""
         page = self._page_of[url]
-        if self._cycle is None or self.visits.asked_at[page] < self._cycle.now:
-            self._hastened[page] = None
+        if self._cycle is None or self.visits.requested_at[page] < self._cycle.now:
+            self._prioritised[page] = None
 
     def leave(self, url: str) -> None:
-        """Visit a page no more."""
+        """Stop visiting a page."""
         page = self._page_of.get(url)
         if page is not None:
-            self._unasked.pop(page, None)
-            self._look_over(page)
+            self._unrequested.pop(page, None)
+            self._end_first_look(page)
             self._departures.leave(page)
 
-    def let_barren_go(self) -> bool:
-        """Visit the page no more that brought nothing for longest; False if each brings something."""
-        page = self._departures.most_barren({asked.page for asked in self._in_flight.values()})
+    def drop_least_useful(self) -> bool:
+        """Stop visiting the page that brought nothing for longest; return False if each brings something."""
+        page = self._departures.least_useful({sent.page for sent in self._in_flight.values()})
         if page is None:
             return False
         self._departures.leave(page)
         return True
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Ask for what waits, else for the next page of the cycle; begin one if it is time."""
+        """Request what waits, else the next page of the cycle; begin one if it is time."""
         page = self._deferred.take(now, idle=self._is_idle(now))
         if page is not None:
-            return self._ask(Pick(page, self._why_again(page), 0.0), now)
+            return self._request(Pick(page, self._repeat_reason(page), 0.0), now)
         pick = self._next(now)
-        return self._wait(now) if pick is None else self._ask(pick, now)
+        return self._wait(now) if pick is None else self._request(pick, now)
 
     def _is_idle(self, now: float) -> bool:
-        waits = self._in_flight or self._again or self._unasked or self._is_time(now)
+        waits = self._in_flight or self._again or self._unrequested or self._is_time(now)
         return not waits and self._pick() is None
 
     def _next(self, now: float) -> Pick | None:
         if self._again:
             page = self._again.popleft()
-            return Pick(page, self._why_again(page), 0.0)
-        if self._unasked:
-            page = next(iter(self._unasked))
-            self._look_at(page, now)
+            return Pick(page, self._repeat_reason(page), 0.0)
+        if self._unrequested:
+            page = next(iter(self._unrequested))
+            self._begin_first_look(page, now)
             return Pick(page, FIRST_LOOK, 0.0)
         if self._is_time(now):
             self._begin(now)
         return self._pick_and_take()
 
-    def _why_again(self, page: int) -> int:
+    def _repeat_reason(self, page: int) -> int:
         return FIRST_LOOK if page in self._unseen else AGAIN
 
-    def _look_at(self, page: int, now: float) -> None:
-        del self._unasked[page]
-        # The cycle in which first looks are made is spent by them.
+    def _begin_first_look(self, page: int, now: float) -> None:
+        del self._unrequested[page]
+        # First looks use up the cycle in which they are made.
         self._last_cycle = self._cycles.at(now)
 
-    def _look_over(self, page: int) -> None:
+    def _end_first_look(self, page: int) -> None:
         if page in self._unseen:
             self._unseen.remove(page)
             if not self._unseen:
                 # What was large keeps its room, and most watches never need it again.
-                self._unseen, self._unasked = set(), dict(self._unasked)
+                self._unseen, self._unrequested = set(), dict(self._unrequested)
 
     def _is_time(self, now: float) -> bool:
-        """Tell whether a cycle begins that has a page to visit."""
+        """Tell whether a cycle with a page to visit begins."""
         if self._is_over() or len(self._in_flight) + len(self._deferred) >= self.watched_count:
             return False
         return self._last_cycle is None or self._cycles.at(now) > self._last_cycle
@@ -293,7 +295,7 @@ class Watch:
         moment = self._cycles.start(number)
         self.visits.expire(moment)
         cycle = Cycle(number, moment, settings.per_cycle, settings.per_site, self.visits)
-        cycle.closed[[asked.page for asked in self._in_flight.values()]] = True
+        cycle.closed[[sent.page for sent in self._in_flight.values()]] = True
         cycle.closed[[page for *_, page in self._deferred.save(int)]] = True
         cycle.closed[list(self._departures.left)] = True
         self._cycle, self._last_cycle = cycle, cycle.number
@@ -304,13 +306,13 @@ class Watch:
         cycle = self._cycle
         if cycle is None or cycle.taken >= cycle.per_cycle:
             return None
-        hastened = self._first_hastened(cycle)
-        return self.scheduler.pick(cycle) if hastened is None else Pick(hastened, DATED, 0.0)
+        prioritised = self._first_prioritised(cycle)
+        return self.scheduler.pick(cycle) if prioritised is None else Pick(prioritised, DATED, 0.0)
 
-    def _first_hastened(self, cycle: Cycle) -> int | None:
-        if cycle.hastened >= cycle.per_cycle // 2:
+    def _first_prioritised(self, cycle: Cycle) -> int | None:
+        if cycle.prioritised >= cycle.per_cycle // 2:
             return None
-        return next((page for page in self._hastened if cycle.is_open(page)), None)
+        return next((page for page in self._prioritised if cycle.is_open(page)), None)
 
     def _pick_and_take(self) -> Pick | None:
         pick = self._pick()
@@ -321,20 +323,20 @@ class Watch:
     def _take(self, page: int) -> None:
         if self._cycle is not None:
             self._cycle.take(page)
-            self._cycle.hastened += page in self._hastened
-        self._hastened.pop(page, None)
+            self._cycle.prioritised += page in self._prioritised
+        self._prioritised.pop(page, None)
         self.scheduler.take(page)
 
-    def _ask(self, pick: Pick, now: float) -> Request:
+    def _request(self, pick: Pick, now: float) -> Request:
         cycle = _NO_CYCLE if self._cycle is None or pick.page in self._unseen else self._cycle.number
         moment = self._cycles.start(self._cycles.at(now))
         request = Request(self._turn, Method.GET, self._urls[pick.page], pick.why, pick.score)
-        self._in_flight[self._turn] = _Asked(pick.page, cycle, moment)
+        self._in_flight[self._turn] = _InFlight(pick.page, cycle, moment)
         self._turn += 1
         return request
 
     def _wait(self, now: float) -> Later | None:
-        """Say when the next page may be asked for: when a cycle begins, or an outage may be over."""
+        """Say when the next page may be requested: when a cycle begins, or an outage may be over."""
         later = self._deferred.answer()
         if self._is_over() or self._last_cycle is None:
             return later
@@ -345,53 +347,53 @@ class Watch:
         return Later(starts)
 
     def redo(self, request: Request, now: float) -> None:
-        """Ask for the page of a logged request, after beginning the cycle that it began."""
+        """Request the page of a logged request, after beginning the cycle that it began."""
         page = self._deferred.take_logged(request)
         if page is None:
             page = self._page_of.get(request.url, -1)
             self._redo_take(page, request.url, now)
-        self._ask(Pick(page, request.arm or 0, request.score or 0.0), now)
+        self._request(Pick(page, request.arm or 0, request.score or 0.0), now)
 
     def _redo_take(self, page: int, url: str, now: float) -> None:
         if page in self._again:
             self._again.remove(page)
-        elif page in self._unasked:
-            self._look_at(page, now)
+        elif page in self._unrequested:
+            self._begin_first_look(page, now)
         else:
             if page >= 0 and self._is_time(now):
                 self._begin(now)
             if page < 0 or self._cycle is None or not self._cycle.is_open(page):
-                raise ValueError(f"{url} does not wait for a visit")
+                raise ValueError(f"{url} is not waiting for a visit")
             self._take(page)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
         """Compare what is on the page with what is known, and tell the scheduler."""
-        asked = self._in_flight.pop(request_id)
+        sent = self._in_flight.pop(request_id)
         if isinstance(outcome, Deferred):
-            self._defer(asked, outcome.until)
+            self._defer(sent, outcome.until)
             return ()
-        if isinstance(outcome, Redirect) and self._follow(asked.page, outcome.location):
+        if isinstance(outcome, Redirect) and self._follow(sent.page, outcome.location):
             return ()
         if isinstance(outcome, Refused):
-            self._give_back(asked)
-        visit = self._visit(asked, outcome)
-        self._hops.pop(asked.page, None)
-        self._look_over(asked.page)
-        self._departures.note(asked.page, missing=_is_missing(outcome), new=len(visit.new))
+            self._undo(sent)
+        visit = self._visit(sent, outcome)
+        self._hops.pop(sent.page, None)
+        self._end_first_look(sent.page)
+        self._departures.note(sent.page, missing=_is_missing(outcome), new=len(visit.new))
         self.visits.add(visit)
         self.scheduler.learn(visit, self.visits)
         return [Settlement(request_id, float(len(visit.new)))]
 
-    def _defer(self, asked: _Asked, until: float) -> None:
-        self._deferred.push(Method.GET, self._urls[asked.page], asked.page, until)
-        self._give_back(asked)
+    def _defer(self, sent: _InFlight, until: float) -> None:
+        self._deferred.push(Method.GET, self._urls[sent.page], sent.page, until)
+        self._undo(sent)
 
-    def _give_back(self, asked: _Asked) -> None:
-        if self._cycle is not None and asked.cycle == self._cycle.number:
-            self._cycle.give_back(asked.page)
+    def _undo(self, sent: _InFlight) -> None:
+        if self._cycle is not None and sent.cycle == self._cycle.number:
+            self._cycle.undo(sent.page)
 
     def _follow(self, page: int, location: str) -> bool:
-        """Visit a page at the address that it has moved to; False if that leads nowhere."""
+        """Visit a page at the URL that it has moved to; False if that leads nowhere."""
         hops = self._hops.get(page, 0)
         if hops >= _MOST_HOPS or location in self._page_of:
             return False
@@ -403,8 +405,8 @@ class Watch:
         self._again.append(page)
         return True
 
-    def _visit(self, asked: _Asked, outcome: Outcome) -> Visit:
-        page, cycle, moment = asked
+    def _visit(self, sent: _InFlight, outcome: Outcome) -> Visit:
+        page, cycle, moment = sent
         first = page in self._unseen
         before = np.frombuffer(self._counting[page], np.uint64).tolist()
         if not isinstance(outcome, Page):
@@ -412,20 +414,20 @@ class Watch:
             counting = before if seen else []
             return Visit(page, moment, cycle, [], counting, seen=seen, first=first)
         out_links = list(outcome.out_links or ())
-        met = self._links.meet(outcome.links, out_links)
+        added = self._links.add(outcome.links, out_links)
         counting = self._links.counting(int(self.visits.site[page]), out_links)
         new = self._links.find(counting, cycle)
         if not first:
-            self._tell(page, met, set(new), cycle)
+            self._note_new_links(page, added, set(new), cycle)
         self._counting[page] = np.array(counting, np.uint64).tobytes()
         left = len(set(before).difference(counting))
         return Visit(page, moment, cycle, [] if first else new, counting, left, first=first)
 
-    def _tell(self, page: int, met: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
-        self._news += [NewLink(url, self._urls[page], cycle) for key, url in met if key in new]
+    def _note_new_links(self, page: int, added: Iterable[tuple[int, str]], new: set[int], cycle: int) -> None:
+        self._new_links += [NewLink(url, self._urls[page], cycle) for key, url in added if key in new]
 
     def save(self) -> State:
-        """Return everything; what the scheduler and the cycle know stands beside it."""
+        """Return the whole state, that of the scheduler and the cycle included."""
         return {
             "urls": self._urls,
             "sites": self._sites.save(),
@@ -434,12 +436,12 @@ class Watch:
             "counting": b"".join(self._counting),
             "counting_bytes": np.array(list(map(len, self._counting)), np.int64),
             "unseen": sorted(self._unseen),
-            "unasked": list(self._unasked),
+            "unasked": list(self._unrequested),
             "again": list(self._again),
-            "hastened": list(self._hastened),
+            "hastened": list(self._prioritised),
             "hops": [list(pair) for pair in self._hops.items()],
             "deferred": self._deferred.save(int),
-            "in_flight": [[number, *asked] for number, asked in self._in_flight.items()],
+            "in_flight": [[number, *sent] for number, sent in self._in_flight.items()],
             # As a time: a watch may be resumed with cycles of another length, which have other numbers.
             "last_cycle": None if self._last_cycle is None else self._cycles.start(self._last_cycle),
             "cycles_begun": self._cycles_begun,
@@ -458,11 +460,11 @@ class Watch:
         ends = np.cumsum(state["counting_bytes"]).tolist()
         joined = state["counting"]
         self._counting = [joined[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        self._unseen, self._unasked = set(state["unseen"]), dict.fromkeys(state["unasked"])
+        self._unseen, self._unrequested = set(state["unseen"]), dict.fromkeys(state["unasked"])
         self._again, self._hops = deque(state["again"]), dict(state["hops"])
-        self._hastened = dict.fromkeys(state["hastened"])
+        self._prioritised = dict.fromkeys(state["hastened"])
         self._deferred.load(state["deferred"], int)
-        self._in_flight = {number: _Asked(*asked) for number, *asked in state["in_flight"]}
+        self._in_flight = {number: _InFlight(*sent) for number, *sent in state["in_flight"]}
         began = state["last_cycle"]
         self._last_cycle = None if began is None else self._cycles.at(began)
         self._cycles_begun = state["cycles_begun"]
@@ -480,5 +482,5 @@ class Watch:
 
 
 def _is_missing(outcome: Outcome) -> bool:
-    """Tell whether a page is not there: "not found", or it leads to another page that is watched."""
+    """Tell whether a page is missing: "not found", or a redirect to another page that is watched."""
     return isinstance(outcome, Redirect) or (isinstance(outcome, Failure) and outcome.status in _GONE)

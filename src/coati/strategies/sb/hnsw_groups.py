@@ -1,8 +1,7 @@
 """Groups of tag paths over an approximate index (HNSW), as the paper has it; needs the extra ``hnsw``.
 
 The exact search (`coati.strategies.sb.path_groups`) is faster at every size that we measured, since HNSW has
-to move a centroid in its graph whenever a path joins. It stands here for comparison with the published
-setting.
+to move a centroid in its graph whenever a path joins. It is here for comparison with the published setting.
 
 Taking a point out of the graph tears it: after a few hundred moves half of the groups could not be reached.
 So a moved centroid is added as one more point, the old ones stay as ways to it, and the graph is built again
@@ -31,7 +30,7 @@ _CONNECTIVITY = 16
 _EXPANSION = 200
 # How many points a group may have in the graph, on average, before it is built again.
 _OLD_POINTS = 5
-# The index is asked for a few, and the nearest of them is taken exactly: it alone misses some.
+# The index returns a few candidates, and the exact nearest of them is taken: its own order misses some.
 _CANDIDATES = 32
 
 

@@ -2,7 +2,7 @@
 
 The search is exact and seldom looks at many groups. Groups are kept as sums of their members' vectors (the
 cosine ignores scale), sparsely, with an inverted index from positions to groups. The query's positions are
-gone through from the rarest to the commonest, and the groups listed there compared. A group that was not met
+gone through from the rarest to the commonest, and the groups listed there compared. A group that was not seen
 yet shares only the positions that are left; by Cauchy and Schwarz its cosine is at most the length of that
 part of the query. As soon as that is below the best one found, or below the threshold, the search is over: a
 path that the site has used before is recognised by its rarest n-gram. Where only common positions can tell,
@@ -62,7 +62,7 @@ class PathGroups:
         # By position: the groups that are not zero there, and their values.
         self._listed: list[array[int]] = [array("I") for _ in range(dimensions)]
         self._values: list[array[float]] = [array("d") for _ in range(dimensions)]
-        # By group: where in those lists it stands, and the square of its length.
+        # By group: where in those lists it is, and the square of its length.
         self._places: list[dict[int, int]] = []
         self._squares = array("d")
 

@@ -48,7 +48,7 @@ class TagPathSpace:
         self._frequencies = lru_cache(maxsize=_PATHS_KEPT)(self._count)
 
     def __len__(self) -> int:
-        """Count the n-grams met so far."""
+        """Count the n-grams seen so far."""
         return len(self._vocabulary)
 
     def bucket(self, position: int) -> int:

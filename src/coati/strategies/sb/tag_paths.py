@@ -9,7 +9,7 @@ requests. A fetched page is *open* while a cursor goes through its links in docu
 needs a request (a HEAD while the classifier is untrained, a GET for a supposed target) the machine hands the
 request out. With one request in flight this gives exactly the paper's order, since each answer is observed
 before the cursor moves on. With several, the cursor does not wait: it continues with the classifier as it is.
-A page closes, and its reward is paid, when the cursor is through and nothing that it asked for is in flight.
+A page closes, and its reward is final, when the cursor is through and none of its own requests is in flight.
 
 A page's new links are its own from the moment it is observed, and pages are gone through in the order in
 which they were observed. So it makes no difference whether a page is handed over whole or, as a log keeps it,
@@ -59,7 +59,7 @@ class TagPathSettings:
 
     ``count_pulls_at_page`` is the published code's way: an arm's pulls grow only when an HTML page was
     processed, so that a group of dead links looks untried until it is drained. ``miss_reward`` (usually
-    None: no reward) is what an arm is paid for a link that led to no page.
+    None: no reward) is an arm's reward for a link that led to no page.
     """
 
     exploration: float = 2 * 2**0.5
@@ -86,7 +86,7 @@ _METHODS = (Method.GET, Method.HEAD, Method.GET)
 class _Task(NamedTuple):
     """A request that is wanted or in flight.
 
-    ``opener`` is the request whose page asked for it, -1 for none; ``learn``: the class was predicted, so
+    ``opener`` is the request whose page needs it, -1 for none; ``learn``: the class was predicted, so
     the answer is an example for the classifier.
     """
 
@@ -150,14 +150,14 @@ class TagPathStrategy:
         self._turn = 0
         self._requests = 0
         for url in start_urls:
-            number = self._meet(url)
+            number = self._add_url(url)
             if number is not None:
                 self._wanted.append(_Task(_Role.FOLLOW, number, url, NO_ARM, 0.0, -1, (), learn=False))
 
     # --- the contract ---------------------------------------------------------------------------
 
     def choose(self, now: float, hosts: Hosts) -> Request | Later | None:
-        """Return what an open page asks for, else a random link of the best group."""
+        """Return the request that an open page needs, else a random link of the best group."""
         deferred = self._deferred.take(now, idle=False)
         if deferred is not None:
             return self._send(self._pulled_again(deferred))
@@ -165,13 +165,13 @@ class TagPathStrategy:
         if task is None:
             choice = self._best_group()
             if choice is None:
-                return self._ask_at_the_end(now)
+                return self._take_deferred(now)
             arm, score = choice
             pool = self._waiting_links[arm]
             task = self._follow(arm, score, draw(self._seed, self._turn, len(pool)))
         return self._send(task)
 
-    def _ask_at_the_end(self, now: float) -> Request | Later | None:
+    def _take_deferred(self, now: float) -> Request | Later | None:
         deferred = self._deferred.take(now, idle=not self._in_flight)
         return self._deferred.answer() if deferred is None else self._send(self._pulled_again(deferred))
 
@@ -245,7 +245,7 @@ class TagPathStrategy:
         if not pool:
             self._policy.sleep(arm)
         if not self._settings.count_pulls_at_page:
-            # At selection: else a group of dead links looks untried, and the bonus keeps sending us there.
+            # At selection: else a group of dead links looks untried, and the bonus keeps choosing it.
             self._policy.pull(arm)
         learn = bool(self._predicted[number])
         return _Task(_Role.FOLLOW, number, self._known[number], arm, score, -1, (), learn)
@@ -254,13 +254,13 @@ class TagPathStrategy:
         return task.role is _Role.FOLLOW and task.arm != NO_ARM and not self._settings.count_pulls_at_page
 
     def _pulled_again(self, task: _Task) -> _Task:
-        """Count the pull of a link that met an outage."""
+        """Count the pull of a link that was deferred by an outage."""
         if self._counts_as_pull(task):
             self._policy.pull(task.arm)
         return task
 
     def _defer(self, task: _Task, until: float) -> None:
-        """Undo a pull that met an outage; a page that asked for the link stays open."""
+        """Undo a pull that failed in an outage; a page that waits for the link stays open."""
         if self._counts_as_pull(task):
             self._policy.undo_pull(task.arm)
         self._deferred.push(_METHODS[task.role], task.url, task, until)
@@ -283,7 +283,7 @@ class TagPathStrategy:
 
     def _hop(self, task: _Task, location: str, opener: _OpenPage | None) -> None:
         """Follow a redirect for the same reason; each hop is a request."""
-        number = self._meet(location)
+        number = self._add_url(location)
         if number is None:
             if task.role is _Role.FOLLOW:
                 self._missed(task.arm)
@@ -320,8 +320,8 @@ class TagPathStrategy:
             self._policy.pull(arm)
         new = []
         urls = links.urls
-        for index in self._known.news(urls):
-            number = self._meet(urls[index])
+        for index in self._known.new_indices(urls):
+            number = self._add_url(urls[index])
             if number is not None:
                 new.append((index, number))
         new.reverse()
@@ -346,7 +346,7 @@ class TagPathStrategy:
             index, number = page.new.pop()
             link = page.links.link(index)
             url_class, score = self._classes.classify(link.url, link)
-            predicted = url_class is not UrlClass.ASK
+            predicted = url_class is not UrlClass.UNKNOWN
             self._predicted[number] = predicted
             task = _Task(
                 _Role.PROBE, number, link.url, page.arm, score, page.request_id, link.tag_path, predicted
@@ -358,7 +358,7 @@ class TagPathStrategy:
                 self._wanted.append(task)
 
     def _place(self, task: _Task, url_class: UrlClass, page: _OpenPage) -> None:
-        """Put a link whose class is known where it belongs."""
+        """Queue a link by its class."""
         if url_class is UrlClass.TARGET:
             page.waiting += 1
             self._wanted.append(task._replace(role=_Role.TAKE))
@@ -382,7 +382,7 @@ class TagPathStrategy:
             self._policy.sleep(arm)
         return arm
 
-    def _meet(self, url: str) -> int | None:
+    def _add_url(self, url: str) -> int | None:
         number = self._known.add(url)
         if number is not None:
             self._predicted.append(0)
@@ -391,7 +391,7 @@ class TagPathStrategy:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> State:
-        """Return everything, open pages with the links that they have left included."""
+        """Return the whole state, open pages with their remaining links included."""
         pools = self._waiting_links
         return {
             **self._known.save(),

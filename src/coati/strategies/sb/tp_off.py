@@ -1,9 +1,9 @@
 """TP-OFF: tag paths whose worth is learnt first and used afterwards (ACEBot, as the EDBT 2026 paper has it).
 
-The first requests go breadth-first, and every page tells what its group of tag paths is worth: the number of
+The first requests go breadth-first, and every page shows what its group of tag paths is worth: the number of
 targets that it links to, known ones included, which only the truth about the site can say. Then learning
-stops. Links are followed by the mean worth of their group, and a group that was not met by then is worth
-nothing. Groups are those of SB-CLASSIFIER, and their centroids go on moving.
+stops. Links are followed by the mean worth of their group, and a group that was not seen by then is worth
+nothing. Groups are those of SB-CLASSIFIER, and their centroids continue to move.
 
 Links to targets wait among all others. Their groups led to no page, so they are worth 0 as long as no page
 shares their tag paths: the paper's reason why TP-OFF is slow where lists of files have paths of their own.
@@ -55,7 +55,7 @@ class GroupBenefits:
         self._answered = 0
         self._learning = True
 
-    def meet(self, number: int, link: Link, source: int) -> float:
+    def add(self, number: int, link: Link, source: int) -> float:
         """Find the group of a new link; the start page founds one of its own."""
         group = self._groups.join(self._space.vector(link.tag_path))
         if group == len(self._means):
@@ -65,13 +65,13 @@ class GroupBenefits:
         self._group_of.append(group)
         return self.value(number, link.url)
 
-    def move(self, number: int, url: str, source: int) -> float:
+    def redirect(self, number: int, url: str, source: int) -> float:
         """Keep the group of the link that was redirected."""
         self._group_of.append(self._group_of[source])
         return self.value(number, url)
 
     def observe(self, number: int, url: str, outcome: Outcome) -> float | None:
-        """Pay a page's targets to its group, while learning lasts."""
+        """Credit a page's targets to its group, while it is learning."""
         if not self._learning or isinstance(outcome, Refused):
             return None
         self._answered += 1
@@ -82,15 +82,15 @@ class GroupBenefits:
         self._means[group] += (benefit - self._means[group]) / self._pages[group]
         return benefit
 
-    def turned(self) -> bool:
-        """Stop learning when the time has come."""
+    def needs_revaluing(self) -> bool:
+        """Stop learning, and then revalue, after the first phase."""
         if not self._learning or self._answered < self._warm_up:
             return False
         self._learning = False
         return True
 
     def value(self, number: int, url: str) -> float:
-        """Return the mean of the link's group; 0 while learning goes on."""
+        """Return the mean of the link's group; 0 while it is learning."""
         return 0.0 if self._learning else self._means[self._group_of[number]]
 
     def arm(self, number: int) -> int | None:

@@ -1,8 +1,8 @@
 """Is a link a page or a target? By its URL, or by more of it, learnt online, or from the truth.
 
 The classifier of the EDBT 2026 paper knows two classes. A third, "neither", is never predicted: a page that
-is lost costs more than a request that is wasted. Before it is trained the class of each link is asked for
-with a HEAD request, until one batch of examples is there. From then on each fetch of a link whose class was
+is lost costs more than a request that is wasted. Before it is trained, a HEAD request finds the class of each
+link, until there is one batch of examples. From then on each fetch of a link whose class was
 predicted is an example, and each full batch is one more pass of training.
 """
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class UrlClass(IntEnum):
-    """What a link is taken for. ASK: a HEAD must tell. NEITHER: it is dropped."""
+    """What a link is taken for. UNKNOWN: a HEAD must tell. NEITHER: it is dropped."""
 
     PAGE = 0
     TARGET = 1
     NEITHER = 2
-    ASK = 3
+    UNKNOWN = 3
 
 
 class UrlClasses(Protocol):
@@ -101,8 +101,8 @@ class LearntClasses:
 
     With ``robust_probes`` the first phase cannot go wrong on a server that answers HEAD badly: examples from
     GETs count as well, no more than three batches of HEADs are made, none after a 405, a 501 or three
-    refusals, and until the first training the extension decides. So it does where a HEAD failed: only a
-    server that says that there is nothing is believed without a GET.
+    refusals, and until the first training the extension decides. It also decides where a HEAD
+    failed: without a GET, only a server's "not found" is believed.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class LearntClasses:
         self._may_probe = True
 
     def classify(self, url: str, link: Link | None = None) -> tuple[UrlClass, float]:
-        """Predict, or ask for a HEAD while nothing was learnt."""
+        """Predict, or call for a HEAD while nothing was learnt."""
         texts = (self._seen.get(url) if link is None else None) or self._model.texts(url, link)
         if len(texts) > 1:
             self._seen[url] = texts
@@ -132,7 +132,7 @@ class LearntClasses:
             self._probes += 1
             if self._robust and self._probes >= _MOST_PROBE_BATCHES * self._batch:
                 self._may_probe = False
-            return UrlClass.ASK, 0.0
+            return UrlClass.UNKNOWN, 0.0
         return _by_extension(url), 0.0
 
     def probed(self, url: str, outcome: Outcome) -> UrlClass:
@@ -155,7 +155,7 @@ class LearntClasses:
         return _by_extension(url)
 
     def learn(self, url: str, outcome: Outcome) -> None:
-        """Keep an example, and train when a batch is full; errors and other types are no examples."""
+        """Keep an example, and train when a batch is full; errors and other types are not examples."""
         texts = self._seen.pop(url, None) or self._model.texts(url, None)
         if not isinstance(outcome, Page | Target):
             return

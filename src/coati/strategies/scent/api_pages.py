@@ -19,7 +19,8 @@ import numpy as np
 
 from coati.readers.listed import API_PAGE, API_PROBE
 from coati.strategies.scent.link_keys import Key, key_of
-from coati.strategies.strategy import Explained, Reason
+from coati.strategies.strategy import ScoreExplanation, ScoreReason
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +49,12 @@ _LIST = Key.TAG_PATH
 
 API_ELEMENTS = frozenset(key_of(Key.ELEMENT, element) for element in PROMISES)
 _CHANCES = {key_of(Key.ELEMENT, element): chance for element, chance in PROMISES.items()}
+
+
+def with_list(row: Row, tag_path: tuple[str, ...]) -> Row:
+    """Write into the row of a page of an API which list it belongs to."""
+    row[_LIST] = key_of(_LIST, ">".join(tag_path[:-1]))
+    return row
 
 
 @dataclass(slots=True)
@@ -90,8 +97,7 @@ class ApiPages:
 
     def push(self, number: int, row: Row, tag_path: tuple[str, ...]) -> None:
         """Let a page wait; its list is the same whether its tag path ends with a page or a probe."""
-        row[_LIST] = key_of(_LIST, ">".join(tag_path[:-1]))
-        self._waiting[number] = row
+        self._waiting[number] = with_list(row, tag_path)
 
     def lists(self, row: Row) -> bool:
         """Tell whether a link is like one that an API listed."""
@@ -153,21 +159,22 @@ class ApiPages:
     def _list(self, row: Row) -> _List:
         return self._lists.setdefault(int(row[_LIST]), _List())
 
-    def explained(self, row: Row, tail: str) -> Explained:
-        """Say why a page has its score."""
+    def explained(self, row: Row, tail: str, in_flight: Sequence[Row]) -> ScoreExplanation:
+        """Say why a page has its score; ``in_flight`` are the pages that were requested and not answered."""
         known = self._lists.get(int(row[_LIST])) or _List()
         score = self.score(row)
         where = tail or "an API"
+        pages = known.asked - sum(int(each[_LIST]) == int(row[_LIST]) for each in in_flight)
         if known.sample is None:
-            tried = f", though {known.asked} answers brought nothing" if known.asked else ""
-            return Explained(
-                score, [Reason(f"the site's software may list files here ({where}){tried}", score)]
+            tried = f", though {format_count(pages, 'page')} brought nothing" if pages else ""
+            words = f"the site's software may list files here ({where}){tried}"
+        else:
+            links = format_count(round(known.links / known.good), "new link")
+            words = (
+                f"the site's software lists files here ({where}): {known.good} of"
+                f" {format_count(pages, 'page')} brought {links} each"
             )
-        words = (
-            f"the site's software lists files here ({where}): {known.good} of {known.asked} answers brought"
-            f" {known.links / known.good:.0f} new links each"
-        )
-        return Explained(score, [Reason(words, score)])
+        return ScoreExplanation(score, [ScoreReason(words, score)])
 
     def save(self) -> dict[str, Any]:
         """Return what waits and what was learnt."""

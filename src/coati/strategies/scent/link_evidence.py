@@ -4,38 +4,29 @@ Evidence comes in five groups: the link's address, what its file is called, its 
 and the page where it was found. The contribution of a group is how much lower the score would be without it:
 the link is scored again, by the same code, as if nothing were known of those keys.
 
-What links brought is said of the key that the group rests on most, and the words name that key: "links under
-/statistics/" when it is the directory that was seen, "links like /statistics/….html" when it is the shape of
-the name. A star stands for any number and three dots for any word: keys do not tell these apart. What the two
-models make of the group is said of the group, since they weigh all of its keys together.
+What links led to is said of the key that the group rests on most, and the words name that key (`key_names`).
+What the two models make of the group is said of the group, since they weigh all of its keys together.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coati.strategies.scent.link_keys import NOTHING, Key, any_number, any_word, words_of
-from coati.strategies.strategy import Explained, Reason
-from coati.web.urls import path_of, query_of
+from coati.strategies.scent.key_names import ending_of, folder_of, links_like
+from coati.strategies.scent.link_keys import NOTHING, Key, any_text
+from coati.strategies.strategy import ScoreExplanation, ScoreReason
+from coati.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from coati.learners.value_chains import Evidence
+    from coati.strategies.scent.key_names import LinkTexts
     from coati.strategies.scent.link_keys import Row
     from coati.strategies.scent.link_scores import LinkScores
-
-
-class LinkTexts(NamedTuple):
-    """What a link's keys were made of, as far as it is still known; ``anchor`` is None if it is not."""
-
-    url: str
-    tail: str = ""
-    anchor: str | None = None
-    source_url: str = ""
 
 
 _ADDRESS = frozenset({
@@ -73,7 +64,7 @@ _A_VISIT = 0.5
 _TELLING = 0.5
 
 
-def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> Explained:
+def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> ScoreExplanation:
     """Return a row's score with ``hope`` as the part of the doubt that counts, and the reasons for it."""
     evidence = scores.values.evidence(row)
     weights = scores.odds.weights(row)
@@ -84,14 +75,16 @@ def explained(row: Row, texts: LinkTexts, scores: LinkScores, hope: float) -> Ex
         without = np.where(own, np.uint32(NOTHING), row)
         contribution = whole - scores.score(without, scores.expect(without), hope)
         target, useless = weights[:, own].sum(1).tolist()
-        brought = _brought(texts, _strongest(evidence, columns))
-        likely = _likely(_name_of_group(plain, texts), target, useless)
-        words = "; ".join(part for part in (brought, likely) if part)
-        if not words:
-            seen = "tell little" if weights[:, own].any() else "were not tried yet"
-            words = f"{_subject(plain, texts)} {seen}"
-        reasons.append(Reason(words, contribution))
-    return Explained(whole, sorted(reasons, key=lambda reason: -abs(reason.contribution)))
+        name = _name_of_group(plain, texts)
+        words = "; ".join(
+            filter(None, (_led_to(texts, _strongest(evidence, columns)), _likely(name, target, useless)))
+        )
+        if not words and weights[:, own].any():
+            words = f"{name} tells little"
+        elif not words:
+            words = f"nothing was learnt yet of {links_like(plain, texts)}"
+        reasons.append(ScoreReason(words, contribution))
+    return ScoreExplanation(whole, sorted(reasons, key=lambda reason: -abs(reason.contribution)))
 
 
 def _strongest(evidence: Sequence[Evidence], columns: Collection[Key]) -> Evidence | None:
@@ -102,16 +95,18 @@ def _strongest(evidence: Sequence[Evidence], columns: Collection[Key]) -> Eviden
 # --- words --------------------------------------------------------------------------------------
 
 
-def _brought(texts: LinkTexts, seen: Evidence | None) -> str:
-    """Say what the links that share a key brought."""
+def _led_to(texts: LinkTexts, seen: Evidence | None) -> str:
+    """Say what the links that share a key led to; labels look ahead, and are means of logarithms."""
     if seen is None:
         return ""
     column = Key(seen.column)
     visits = round(seen.visits) or 1
     about = "" if column in _COUNTED or visits == 1 else "about "
     files = math.expm1(max(seen.own, 0.0))
-    plural = "s" if visits > 1 else ""
-    return f"{_subject(column, texts)} brought {files:.1f} files per page in {about}{visits} visit{plural}"
+    return (
+        f"{links_like(column, texts)} led to about {files:.1f} files per page in"
+        f" {about}{format_count(visits, 'visit')}, a few steps ahead included"
+    )
 
 
 def _likely(name: str, target: float, useless: float) -> str:
@@ -126,94 +121,10 @@ def _likely(name: str, target: float, useless: float) -> str:
 
 def _name_of_group(plain: Key, texts: LinkTexts) -> str:
     name, detail = {
-        Key.DIRECTORY: ("its address", _folder(texts.url)),
-        Key.EXTENSION: ("its file name", _ending(texts.url)),
+        Key.DIRECTORY: ("its address", folder_of(texts.url)),
+        Key.EXTENSION: ("its file name", ending_of(texts.url)),
         Key.TAIL: ("its place on the page", texts.tail),
-        Key.ANCHOR: ("its text", texts.anchor),
+        Key.ANCHOR: ("its text", any_text(texts.anchor or "")),
         Key.SOURCE_DIRECTORY: ("the page where it was found", ""),
     }[plain]
     return f"{name} ({detail})" if detail else name
-
-
-def _subject(column: Key, texts: LinkTexts) -> str:
-    """Name the links that share one key with a link."""
-    if column in _ADDRESS:
-        return _address(column, texts.url)
-    if column in _FILE:
-        return _file(column, texts.url)
-    if column in _PLACE:
-        return _place(column, texts.tail)
-    if column in _SOURCE:
-        return _source(column, texts.source_url)
-    if texts.anchor is None:
-        called = "links with the same text"
-    else:
-        called = f'links called "{texts.anchor}"' if texts.anchor else "links without a text"
-    return f"{called} under {_folder(texts.url)}" if column is Key.DIRECTORY_ANCHOR else called
-
-
-def _address(column: Key, url: str) -> str:
-    folder = _folder(url)
-    first, second = (_first(folder, count) for count in (1, 2))
-    # Whatever the first directory is.
-    inner = "/…" + folder[len(first) - 1 :] if folder != "/" else "/"
-    name = _name(url)
-    shape, first_word = any_word(name), next(iter(words_of(name)), "")
-    return {
-        Key.TOP: f"links under {first}",
-        Key.SECOND: f"links under {second}",
-        Key.SHAPE: f"links like {folder}{shape}",
-        Key.FIRST_WORD: f'links under {folder} whose first word is "{first_word}"',
-        Key.INNER_TOP: f"links under {_first(inner, 2)}",
-        Key.INNER: f"links under {inner}",
-        Key.INNER_SHAPE: f"links like {inner}{shape}",
-    }.get(column, f"links under {folder}")
-
-
-def _file(column: Key, url: str) -> str:
-    name = _name(url)
-    if column is Key.FILE_NAME and name:
-        return f"links to names like {name}"
-    ending = _ending(url) or "names without an extension"
-    parameters = " with parameters" if query_of(url) else ""
-    where = f" under {_folder(url)}" if column is Key.DIRECTORY_EXTENSION else ""
-    return f"links to {ending}{parameters}{where}"
-
-
-def _ending(url: str) -> str:
-    # Not with its numbers left out: "7z" and "h5" are extensions.
-    _, dot, extension = path_of(url).rpartition("/")[2].rpartition(".")
-    return dot + extension if dot else ""
-
-
-def _place(column: Key, tail: str) -> str:
-    if not tail:
-        return "links at this place of a page"
-    if column is Key.ELEMENT:
-        return f"links with the element {tail.rpartition(' > ')[2]}"
-    return f"links in the same place ({tail})" if column is Key.TAG_PATH else f"links in {tail}"
-
-
-def _source(column: Key, source_url: str) -> str:
-    if column is Key.SOURCE:
-        return "links of the same list on the same page"
-    where = f"under {_folder(source_url)}" if source_url else "nearby"
-    return f"links found on pages {where}"
-
-
-def _folder(url: str) -> str:
-    """Return the folder of a URL, with a star for each number: keys do not tell numbers apart."""
-    return any_number(path_of(url).rpartition("/")[0]) + "/"
-
-
-def _name(url: str) -> str:
-    return any_number(path_of(url).rpartition("/")[2])
-
-
-def _first(folder: str, count: int) -> str:
-    """Return the first this many directories of a path that ends with a slash.
-
-    >>> _first("/a/b/c/", 2), _first("/a/", 2), _first("/", 1)
-    ('/a/b/', '/a/', '/')
-    """
-    return "/".join(folder.split("/")[: count + 1]).rstrip("/") + "/"

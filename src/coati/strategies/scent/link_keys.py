@@ -125,12 +125,12 @@ class _Path(NamedTuple):
 
 
 class _Extension(NamedTuple):
-    """``shape``, ``kind`` and ``name`` are what other keys are made of, encoded."""
+    """``shape``, ``suffix`` and ``name`` are what other keys are made of, encoded."""
 
     key: int
     likeness: int
     shape: bytes
-    kind: bytes
+    suffix: bytes
     name: bytes
     # It is too long for an extension, and belongs to the stem.
     none: bool
@@ -178,7 +178,7 @@ class LinkKeys:
     def source(self, url: str) -> Source:
         """Describe the page where links are found."""
         folder = url.partition("?")[0].rpartition("/")[0]
-        # A port is no property of a page: a site that is served on another one is crawled the same way.
+        # The port is left out: a site that is served on another port is crawled the same way.
         host, _, rest = url.partition("://")[2].partition("/")
         page = crc32(f"{host.partition(':')[0]}/{rest}".encode())
         return Source(self._source_directory(folder), page)
@@ -195,7 +195,9 @@ class LinkKeys:
         element, tail, whole_path = self._path(tag_path)
         dot = raw.rfind(".")
         ending = raw[dot:] if dot >= 0 else ""
-        extension, likeness, shape, kind, name, too_long = self._extension(ending + "?" if query else ending)
+        extension, likeness, shape, suffix, name, too_long = self._extension(
+            ending + "?" if query else ending
+        )
         name_begun, first_word, word_1, word_2, stem_shape = self._stem(
             raw if too_long or dot < 0 else raw[:dot]
         )
@@ -209,7 +211,7 @@ class LinkKeys:
             shape += parameters
             name += parameters
             parameters_key = _key(_PARAMETERS, parameters)
-        folder_extension = crc32(kind, directory ^ _DIRECTORY_EXTENSION_MARK) or 1
+        folder_extension = crc32(suffix, directory ^ _DIRECTORY_EXTENSION_MARK) or 1
         return [
             top,
             second,
@@ -236,7 +238,7 @@ class LinkKeys:
             segment_1,
             segment_2,
             folder_name,
-            crc32(kind, tail ^ _TAIL_EXTENSION_MARK) or 1,
+            crc32(suffix, tail ^ _TAIL_EXTENSION_MARK) or 1,
             likeness,
             named_type,
             inner_top,
@@ -321,12 +323,12 @@ def _extension_keys(likely: Collection[str], raw: str) -> _Extension:
     extension = folded[1:].lower()
     # Not folded: "7z" and "h5" are extensions.
     likeness = _LIKENESSES[_likeness(likely, dotted[1:].lower(), query=bool(query))]
-    kind = _bytes(extension + query)
+    suffix = _bytes(extension + query)
     return _Extension(
-        _key(_EXTENSION, kind),
+        _key(_EXTENSION, suffix),
         likeness,
         b"." + _bytes(extension),
-        kind,
+        suffix,
         _bytes(folded),
         too_long,
     )
@@ -401,11 +403,53 @@ def any_number(text: str) -> str:
 def any_word(name: str) -> str:
     """Write three dots for each word of a file name but its extension, for people: `_shape` is for keys.
 
-    >>> any_word("annual-report-*.html"), any_word("minutes")
-    ('…-…-*.html', '…')
+    >>> any_word("annual-report-2020.html"), any_word("minutes"), any_word("a-b-c-d-e-f-g-h.HTML")
+    ('…-…-*.html', '…', '…-…-…-…-…-…-….html')
+    """
+    extension = any_number(extension_of(name))
+    shape = _WORD.sub("…", any_number(stem_of(name)))
+    if len(shape) >= _MAX_SHAPE:
+        shape = shape[:_MAX_SHAPE] + "…"
+    return f"{shape}.{extension}" if extension else shape
+
+
+def any_text(anchor: str) -> str:
+    """Write a link's text with a star for each number, for people: `_anchor_keys` is for keys.
+
+    >>> any_text("Bulletin 12"), any_text("x" * 99) == "x" * 60 + "…"
+    ('bulletin *', True)
+    """
+    text = any_number(anchor[:_MAX_ANCHOR].lower())
+    return text + "…" if len(anchor) >= _MAX_ANCHOR else text
+
+
+def any_value(query: str) -> str:
+    """Write the names of parameters, for people: `_parameter_names` is for keys.
+
+    >>> any_value("page=3&id=7"), any_value("")
+    ('?id&page', '')
+    """
+    return f"?{any_number(_names(query))}" if query else ""
+
+
+def extension_of(name: str) -> str:
+    """Return the extension of a file name in small letters, where it is none too long to be one.
+
+    >>> [extension_of(name) for name in ("a.CSV", "b", "b.", "page.statistics")]
+    ['csv', '', '', '']
+    """
+    _, _, extension = name.rpartition(".") if "." in name else ("", "", "")
+    return "" if len(any_number(extension)) > _MAX_EXTENSION else extension.lower()
+
+
+def stem_of(name: str) -> str:
+    """Return a file name without its extension, and without its last dot where nothing is behind it.
+
+    >>> [stem_of(name) for name in ("a.b.csv", "b", "b.", "page.statistics")]
+    ['a.b', 'b', 'b', 'page.statistics']
     """
     stem, dot, extension = name.rpartition(".")
-    return _WORD.sub("…", stem) + dot + extension if dot else _WORD.sub("…", name)
+    return stem if dot and len(any_number(extension)) <= _MAX_EXTENSION else name
 
 
 def _fold(text: str) -> bytes:
@@ -426,8 +470,11 @@ def _shape(stem: str) -> bytes:
 
 
 def _parameter_names(query: str) -> bytes:
-    names = {part.partition("=")[0] for part in query.replace(";", "&").split("&")}
-    return b"?" + _fold("&".join(sorted(names)))
+    return b"?" + _fold(_names(query))
+
+
+def _names(query: str) -> str:
+    return "&".join(sorted({part.partition("=")[0] for part in query.replace(";", "&").split("&")}))
 
 
 def key_of(column: int, text: str) -> int:
@@ -469,12 +516,30 @@ _ANCHOR, _ANCHOR_WORD, _URL_WORD = (
 _FOLDER_FILE, _TAIL_EXTENSION = int(Key.FOLDER_FILE), int(Key.TAIL_EXTENSION)
 _NAMED_TYPE, _INNER_SHAPE = int(Key.NAMED_TYPE), int(Key.INNER_SHAPE)
 _NO_PARAMETERS = _key(_PARAMETERS, b"")
-# A key of two aspects is the hash of one that begins with the other's key, marked with the column.
-_SHAPE_MARK, _FIRST_WORD_MARK = Key.SHAPE << 24, Key.FIRST_WORD << 24
-_DIRECTORY_EXTENSION_MARK, _DIRECTORY_ANCHOR_MARK = Key.DIRECTORY_EXTENSION << 24, Key.DIRECTORY_ANCHOR << 24
-_FOLDER_FILE_MARK, _TAIL_EXTENSION_MARK = Key.FOLDER_FILE << 24, Key.TAIL_EXTENSION << 24
-_INNER_SHAPE_MARK = Key.INNER_SHAPE << 24
-# Source and place are numbers both: one is spread over the 32 bits of a key, and the other added.
+# Spreads a number over the 32 bits of a key: a source page, to which a place is added, or a column.
 _SPREAD, _32_BITS = 0x9E3779B1, 0xFFFFFFFF
+# A key of two aspects is a hash of the second that begins with the first one's key, marked by its column.
+# Where the second is empty the marked key is the hash, so that the mark must change the low bits, too: they
+# are the place in a table (`coati.learners.hashed_table`).
+(
+    _SHAPE_MARK,
+    _FIRST_WORD_MARK,
+    _DIRECTORY_EXTENSION_MARK,
+    _DIRECTORY_ANCHOR_MARK,
+    _FOLDER_FILE_MARK,
+    _TAIL_EXTENSION_MARK,
+    _INNER_SHAPE_MARK,
+) = (
+    (column + 1) * _SPREAD & _32_BITS
+    for column in (
+        Key.SHAPE,
+        Key.FIRST_WORD,
+        Key.DIRECTORY_EXTENSION,
+        Key.DIRECTORY_ANCHOR,
+        Key.FOLDER_FILE,
+        Key.TAIL_EXTENSION,
+        Key.INNER_SHAPE,
+    )
+)
 _LENGTHS = [key_of(Key.ANCHOR_LENGTH, str(length)) for length in range(_LONG + 1)]
 _LIKENESSES = {likeness: key_of(Key.FILE_LIKE, likeness.name) for likeness in Likeness}

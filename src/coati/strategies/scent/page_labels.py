@@ -7,7 +7,7 @@ at each step. The label that is learnt is the logarithm of 1 + worth, so that on
 does not outweigh everything else.
 
 What a link promised is replaced by what it brought when it was followed, and if that changes the page's
-worth, the page that led to it is told, a few steps up. Only the last pages are kept open for this.
+worth, the page that led to it is revised too, a few steps up. Only the last pages are kept open for this.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # How many pages stay open, and for how many of its links a page remembers the promise.
 OPEN_PAGES = 4096
 _BEST = 20
-# How far up a change is told, and how small a change is not worth telling.
+# How far up a change is passed on, and how small a change is not worth it.
 _STEPS_UP = 3
 _SMALL = 0.05
 # A promise is kept in one byte, in steps of this size.
@@ -67,12 +67,12 @@ class PageLabels:
         self._promised = bytearray()
         self._open: dict[int, _OpenPage] = {}
 
-    def meet(self, found_on: int) -> None:
+    def add(self, found_on: int) -> None:
         """Take note of the next URL and of the page where it was found; -1 for none."""
         self._found_on.append(found_on)
         self._promised.append(0)
 
-    def meet_hop(self, number: int) -> None:
+    def add_redirect(self, number: int) -> None:
         """Take note of the next URL: where the redirect ``number`` leads, so that it stands in its place."""
         self._found_on.append(self._found_on[number])
         self._promised.append(self._promised[number])
@@ -99,13 +99,13 @@ class PageLabels:
         """Learn a page's worth from its new links and the targets that each promises (number, promise).
 
         ``held`` targets stand on it that were known from elsewhere: they count for its worth, since the next
-        page like it may hold others, and not for its reward. Gives the label, and what is settled by it.
+        page like it may hold others, and not for its reward. Return the label, and what is settled by it.
         """
         for link, promise in promises:
             self._promised[link] = min(255, int(promise / _GRAIN))
         best = sorted((promise for _, promise in promises), reverse=True)[:_BEST]
         value = _label(held, best)
-        self._tell(self._found_on[number], 0.0, value, _STEPS_UP - 1)
+        self._propagate(self._found_on[number], 0.0, value, _STEPS_UP - 1)
         share = None if row is None else self._chains.learn(row, value)
         if not promises:
             return value, [Settlement(request_id, 0.0)]
@@ -136,10 +136,10 @@ class PageLabels:
         old, page.value = page.value, value
         if page.row is not None and page.share is not None:
             self._chains.revise(page.row, old, value, page.share)
-        self._tell(self._found_on[place], old, value, steps)
+        self._propagate(self._found_on[place], old, value, steps)
 
-    def _tell(self, place: int, before: float, after: float, steps: int) -> None:
-        """Tell the page where a page was found what that page's label changed to."""
+    def _propagate(self, place: int, before: float, after: float, steps: int) -> None:
+        """Pass a change of a page's label on to the page where it was found."""
         parent = self._open.get(place)
         if parent is not None and steps:
             old, new = self._discount * math.expm1(before), self._discount * math.expm1(after)

@@ -10,7 +10,7 @@ found. Three things are learnt of rows, each fetch being one example:
   (`coati.learners.value_chains`), learnt from labels that look some steps ahead (`page_labels`).
 
 From these follows a link's score, the expected targets per request (`link_scores`); the value is raised by
-some of its doubt, for a kind of link that nobody tried may be good. Where bytes are scarce, scores are
+some of its doubt, since links of a sort that was never tried may be good. Where bytes are scarce, scores are
 targets, or bytes of targets, per byte (`Aim`).
 
 Before anything is learnt there is general knowledge: what data files and pages end with. It only decides what
@@ -23,9 +23,9 @@ shallowest first (`sweep`): the home page of a section is more often such a hub 
 Pages of the API of a site's own software (`api_pages`) are arms beside all links: the best of them is taken
 when it promises more than the best link.
 
-Scores are kept by kind of link (`link_queues`) and refreshed where it counts: the best one before it is used
-and the next best if it fell, and everything else in turn. So the cost of a request does not grow with the
-crawl beyond what `most_kinds` allows.
+Links that nothing tells apart wait in one queue with one score (`link_queues`). Scores are refreshed where
+it counts: the best one before it is used and the next best if it fell, and everything else in turn. So the
+cost of a request does not grow with the crawl beyond what `most_queues` allows.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ from coati.model import Deferred, Method, Page, Redirect, Refused, Request, Targ
 from coati.readers.listed import ARCHIVED, is_api
 from coati.strategies.deferrals import Deferrals
 from coati.strategies.known_urls import KnownUrls
-from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages
-from coati.strategies.scent.link_evidence import LinkTexts, explained
+from coati.strategies.scent.api_pages import API_ELEMENTS, ApiPages, with_list
+from coati.strategies.scent.key_names import LinkTexts
+from coati.strategies.scent.link_evidence import explained
+from coati.strategies.scent.link_groups import LinkGroups
 from coati.strategies.scent.link_keys import COLUMNS, SPECIFIC, Key, Likeness, LinkKeys, key_of
 from coati.strategies.scent.link_queues import BLOCK, LinkQueues
 from coati.strategies.scent.link_scores import Aim, Expected, LinkOutcome, LinkScores
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
     from coati.model import Hosts, Later, Link, Outcome, PageLinks, Settlement
     from coati.strategies.scent.link_keys import Row
     from coati.strategies.state import State
-    from coati.strategies.strategy import Explained
+    from coati.strategies.strategy import ScoreExplanation
 
 CHAINS: tuple[tuple[Key, ...], ...] = (
     (Key.TOP, Key.SECOND, Key.DIRECTORY, Key.SHAPE),
@@ -100,15 +102,15 @@ class ScentSettings:
     dry: float = 0.5
     poor: float = 0.1
     sweep_every: int = 2
-    # Whether links of a kind are skipped after one that disappointed (`LinkQueues.skip_ahead`).
+    # Whether some links of a queue are skipped after one that disappointed (`LinkQueues.skip_ahead`).
     leaps: bool = True
-    # One block of kinds is scored again once per this many answers that taught something.
+    # One block of queues is scored again once per this many answers that taught something.
     refresh_every: int = 8
-    # With more kinds than this waiting, new links are described by their general keys only.
-    most_kinds: int = 1 << 16
+    # With more queues than this waiting, new links are described by their general keys only.
+    most_queues: int = 1 << 16
 
 
-# The best kind is scored again before it is used; if it fell, so are the next best, at most this many times.
+# The best queue is scored again before it is used; if it fell, so are the next best, at most this many times.
 _TRIES = 4
 _NEXT_BEST = 64
 # A score that fell by less than this share, or by less than this, is still the best.
@@ -116,29 +118,25 @@ _FALL = 0.03
 _SMALL_FALL = 0.005
 # A link that is a target with this probability is not judged again before it is used.
 _SURELY = 0.98
-# The sweep passes over links with less than this share of the best score.
+# The sweep skips links with less than this share of the best score.
 _HOPELESS = 0.1
 # Redirects are followed at once up to this many in a row.
 _MOST_HOPS = 5
-# Groups of links that get a number of their own, for reports.
-_MOST_ARMS = 10_000
-_OTHER_LINKS = "other links"
-# The group of what the sweep chose: it did so for the folder, and not for the link's score.
-_SWEPT = (-1, -1)
-_SWEPT_LINKS = "folders that were not visited yet, since all links promise little (sweep)"
 _NOTHING = Expected(0.0, 1.0, 0.0, 0.0)
 
 
 # What is looked up for each request, without asking an enumeration.
-_DIRECTORY_EXTENSION, _TAIL, _ELEMENT = int(Key.DIRECTORY_EXTENSION), int(Key.TAIL), int(Key.ELEMENT)
+_ELEMENT = int(Key.ELEMENT)
 # The last part of the tag path of what an index of a web archive knows.
 _HINT = key_of(Key.ELEMENT, ARCHIVED)
-# The kind of a page of an API, which stands in no place of the frontier.
+# Stands for the queue of a page of an API, which waits elsewhere (`ApiPages`).
 _API = -2
-# Where bytes are scarce, scores are not targets per request: an API is asked while it is worth this much.
+# Where bytes are scarce, scores are not targets per request: an API is queried while it is worth this much.
 _WORTH_ASKING = 0.5
-# Whoever chooses among sites is told what this many requests promise: experiments/many_sites.
+# `expects` says what this many requests promise, for those who choose among sites (experiments/many_sites).
 _AHEAD = 30
+# Among this many queues.
+_LOOKED_AT = 256
 
 
 class _Choice(NamedTuple):
@@ -150,10 +148,10 @@ class _Choice(NamedTuple):
 
 
 class _Sent(NamedTuple):
-    """A request in flight; ``kind`` is -1 and ``row`` None for the start page: nothing is expected of it."""
+    """A request in flight; ``queue`` is -1 and ``row`` None for the start page: nothing is expected of it."""
 
     number: int
-    kind: int
+    queue: int
     row: Row | None
     expected: Expected
     score: float = 0.0
@@ -163,13 +161,13 @@ class _Sent(NamedTuple):
 
     def save(self) -> list[Any]:
         row = None if self.row is None else self.row.tolist()
-        return [self.number, self.kind, row, list(self.expected), self.score, self.hops, self.swept]
+        return [self.number, self.queue, row, list(self.expected), self.score, self.hops, self.swept]
 
     @classmethod
     def load(cls, saved: Sequence[Any]) -> _Sent:
-        number, kind, row, expected, *rest = saved
+        number, queue, row, expected, *rest = saved
         keys = None if row is None else np.array(row, np.uint32)
-        return cls(number, kind, keys, Expected(*expected), *rest)
+        return cls(number, queue, keys, Expected(*expected), *rest)
 
 
 class Scent:
@@ -197,7 +195,7 @@ class Scent:
         self._poor = settings.poor if settings.aim is Aim.TARGETS_PER_REQUEST else 0.0
         self._keys = LinkKeys(likely_extensions)
         self._known = KnownUrls()
-        self._kinds = LinkQueues(COLUMNS, seed)
+        self._queues = LinkQueues(COLUMNS, seed)
         self._scores = LinkScores(
             self._settings.aim,
             self._settings.rate,
@@ -211,18 +209,16 @@ class Scent:
         self._listed = ListedFiles()
         self._in_flight: dict[int, _Sent] = {}
         self._deferred: Deferrals[_Sent] = Deferrals()
-        # What is asked for before all else: the start pages, and where redirects lead.
-        self._at_once: list[_Sent] = []
-        self._arms: dict[tuple[int, int], int] = {}
-        # Of each arm its label; until somebody asks for it, the URL and the tail that it is made of.
-        self._arm_labels: list[str | tuple[int, int]] = []
+        # What is requested before all else: the start pages, and where redirects lead.
+        self._urgent: list[_Sent] = []
+        self._groups = LinkGroups(self._describe_group)
         self._turn = 0
-        # How many blocks of kinds were scored again in turn.
+        # How many blocks of queues were scored again in turn.
         self._refreshed = 0
-        # What is expected of kinds that are surely targets. It holds until an answer teaches something.
+        # What is expected of queues that are surely targets. It holds until an answer teaches something.
         self._sure: dict[int, Expected] = {}
         # How many of the requests were for pages of APIs: what happens in turns happens without them.
-        self._aside = 0
+        self._api_requests = 0
         self._set_priors()
         for url in reversed(start_urls):
             self._begin_at(url)
@@ -239,8 +235,8 @@ class Scent:
         deferred = self._deferred.take(now, idle=False)
         if deferred is not None:
             return self._send(deferred)
-        if self._at_once:
-            return self._send(self._at_once.pop())
+        if self._urgent:
+            return self._send(self._urgent.pop())
         api = self._best_api()
         if api is not None:
             return self._take_api(api)
@@ -256,9 +252,9 @@ class Scent:
         if deferred is not None:
             self._send(deferred)
             return
-        for at, sent in enumerate(self._at_once):
+        for at, sent in enumerate(self._urgent):
             if self._known[sent.number] == request.url:
-                self._send(self._at_once.pop(at))
+                self._send(self._urgent.pop(at))
                 return
         for number in self._apis:
             if self._known[number] == request.url:
@@ -267,8 +263,8 @@ class Scent:
         chosen = self._best()
         if chosen is None or self._known[chosen.number] != request.url:
             number = self._known.find(request.url)
-            swept = request.arm is not None and request.arm == self._arms.get(_SWEPT)
-            chosen = _Choice(number, self._expect(self._kind_of(number)), swept)
+            expected = self._expect(self._queue_of(number))
+            chosen = _Choice(number, expected, self._groups.is_swept(request.arm))
         self._take(chosen)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
@@ -281,7 +277,7 @@ class Scent:
             return self._labels.follow(sent.number, target=False)
         if isinstance(outcome, Redirect) and self._hop(sent, outcome.location):
             return []
-        if sent.kind == _API and sent.row is not None:
+        if sent.queue == _API and sent.row is not None:
             return self._observe_api(request_id, sent, sent.row, outcome)
         target = isinstance(outcome, Target)
         self._learn(sent, LinkOutcome(target, isinstance(outcome, Page), outcome.size_bytes))
@@ -299,13 +295,15 @@ class Scent:
 
         The best link alone says little: it may be the last good one, and its score counts our doubt as hope.
         """
-        if self._at_once:
-            return None if self._at_once[-1].row is None else self._at_once[-1].score
-        ahead, kind = self.outlook(_AHEAD), self._kinds.best()
-        if ahead is not None:
-            best = ahead.promised / _AHEAD
+        if self._urgent:
+            return None if self._urgent[-1].row is None else self._urgent[-1].score
+        queue = self._queues.best()
+        if queue is None:
+            best = 0.0
+        elif self._settings.aim is Aim.TARGETS_PER_REQUEST:
+            best = self._promise_ahead()
         else:
-            best = 0.0 if kind is None else self._judge(kind, self._settings.exploration)[0]
+            best = self._judge(queue, self._settings.exploration)[0]
         api = self._best_api()
         return best if api is None else max(best, self._apis.score(self._apis.row(api)))
 
@@ -313,16 +311,16 @@ class Scent:
         """Return what the best links promise by what is known now; None where bytes are scarce."""
         if self._settings.aim is not Aim.TARGETS_PER_REQUEST:
             return None
-        kinds, links = self._kinds.waiting()
-        if not len(kinds):
+        queues, links = self._queues.waiting()
+        if not len(queues):
             return Outlook(0, 0.0)
-        return _best_of(self._scores.scores(self._kinds.columns(kinds), hope=0.0), links, requests)
+        return _best_of(self._scores.scores(self._queues.columns(queues), hope=0.0), links, requests)
 
     def arm_label(self, arm: int) -> str:
         """Name the links that share a directory, an extension and the end of their tag path."""
-        return self._arm_label(arm) if 0 <= arm < len(self._arm_labels) else _OTHER_LINKS
+        return self._groups.label(arm)
 
-    def explain(self, link: str | Link, source_url: str = "") -> Explained:
+    def explain(self, link: str | Link, source_url: str = "") -> ScoreExplanation:
         """Say what score decides about a link, and what speaks for and against it.
 
         ``link`` is the URL of a link that waits, or any link with the page where it was found.
@@ -335,39 +333,42 @@ class Scent:
             texts = LinkTexts(link.url, anchor=link.anchor, source_url=source_url)
         texts = texts._replace(tail=self._keys.tail_text(int(row[Key.TAIL])))
         if int(row[Key.ELEMENT]) in API_ELEMENTS:
-            return self._apis.explained(row, texts.tail)
-        # While a link of this kind is in flight, doubt earns nothing (`_lower`).
-        asked_for = any(
+            if not isinstance(link, str):
+                row = with_list(row, link.tag_path)
+            in_flight = [sent.row for sent in self._in_flight.values() if sent.queue == _API]
+            return self._apis.explained(row, texts.tail, [each for each in in_flight if each is not None])
+        # While a link of this queue is in flight, doubt earns nothing (`_lower`).
+        alike_in_flight = any(
             np.array_equal(sent.row, row) for sent in self._in_flight.values() if sent.row is not None
         )
-        return explained(row, texts, self._scores, 0.0 if asked_for else self._settings.exploration)
+        return explained(row, texts, self._scores, 0.0 if alike_in_flight else self._settings.exploration)
 
     # --- choosing -------------------------------------------------------------------------------
 
     def _begin_at(self, url: str) -> None:
         number = self._known.add(url)
         if number is not None:
-            self._labels.meet(-1)
-            self._at_once.append(_Sent(number, -1, None, _NOTHING))
+            self._labels.add(-1)
+            self._urgent.append(_Sent(number, -1, None, _NOTHING))
 
     def _row_of(self, number: int) -> Row:
-        for sent in self._at_once:
+        for sent in self._urgent:
             if sent.number == number and sent.row is not None:
                 return sent.row
         if number in self._apis:
             return self._apis.row(number)
-        return self._kinds.row(self._kind_of(number))
+        return self._queues.row(self._queue_of(number))
 
-    def _kind_of(self, number: int) -> int:
-        kind = self._kinds.kind_of(number)
-        if kind is None:
+    def _queue_of(self, number: int) -> int:
+        queue = self._queues.queue_of(number)
+        if queue is None:
             raise ValueError(f"{self._known[number]} does not wait")
-        return kind
+        return queue
 
     @property
     def _step(self) -> int:
         """How many choices were made among links."""
-        return self._turn - self._aside
+        return self._turn - self._api_requests
 
     def _best_api(self) -> int | None:
         """Return the page of an API that is to be asked now; None if a link promises more."""
@@ -375,13 +376,13 @@ class Scent:
         if best is None:
             return None
         number, score = best
-        kind = self._kinds.best()
-        if kind is None:
+        queue = self._queues.best()
+        if queue is None:
             return number
         if self._settings.aim is Aim.TARGETS_PER_REQUEST:
             # By what is known now: the links of a list are alike, and what one of them brought is not yet in
             # the score that the others were given when they came.
-            return number if score >= self._judge(kind, self._settings.exploration)[0] else None
+            return number if score >= self._judge(queue, self._settings.exploration)[0] else None
         return number if score >= _WORTH_ASKING else None
 
     def _take_api(self, number: int) -> Request:
@@ -391,57 +392,57 @@ class Scent:
     def _best(self) -> _Choice | None:
         """Return the link to take."""
         self._refresh()
-        best = self._best_kind()
+        best = self._best_queue()
         if best is None:
             return None
-        kind, expected = best
-        score = self._kinds.score(kind)
+        queue, expected = best
+        score = self._queues.score(queue)
         if self._is_dry(score):
             shallow = self._sweep.next(partial(self._is_worth_a_look, _HOPELESS * score))
             if shallow is not None:
-                return _Choice(shallow, self._expect(self._kind_of(shallow)), swept=True)
-        return _Choice(self._kinds.first(kind), expected)
+                return _Choice(shallow, self._expect(self._queue_of(shallow)), swept=True)
+        return _Choice(self._queues.first(queue), expected)
 
-    def _best_kind(self) -> tuple[int, Expected] | None:
-        """Return the kind with the highest score that has not fallen since, and what is expected of it."""
-        kinds = self._kinds
-        asked_for = self._asked_for() if self._in_flight else set()
-        self._lower(asked_for)
+    def _best_queue(self) -> tuple[int, Expected] | None:
+        """Return the queue with the highest score that has not fallen since, and what is expected of it."""
+        queues = self._queues
+        in_flight = self._queues_in_flight() if self._in_flight else set()
+        self._lower(in_flight)
         tries = 0
-        while (kind := kinds.best()) is not None:
-            if kind in self._sure and kind not in asked_for:
-                return kind, self._sure[kind]
-            hope = 0.0 if kind in asked_for else self._settings.exploration
-            score, expected = self._judge(kind, hope)
-            before = kinds.score(kind)
-            kinds.set_score(kind, score)
+        while (queue := queues.best()) is not None:
+            if queue in self._sure and queue not in in_flight:
+                return queue, self._sure[queue]
+            hope = 0.0 if queue in in_flight else self._settings.exploration
+            score, expected = self._judge(queue, hope)
+            before = queues.score(queue)
+            queues.set_score(queue, score)
             if tries == _TRIES or score >= min((1 - _FALL) * before, before - _SMALL_FALL):
-                self._note(kind, expected)
-                return kind, expected
-            self._refresh_kinds(kinds.best_in(kind // BLOCK, _NEXT_BEST))
-            self._lower(asked_for)
+                self._note(queue, expected)
+                return queue, expected
+            self._refresh_queues(queues.best_in(queue // BLOCK, _NEXT_BEST))
+            self._lower(in_flight)
             tries += 1
         return None
 
-    def _note(self, kind: int, expected: Expected) -> None:
+    def _note(self, queue: int, expected: Expected) -> None:
         if expected.target >= _SURELY:
-            self._sure[kind] = expected
+            self._sure[queue] = expected
 
     def _is_worth_a_look(self, least: float, number: int) -> bool:
-        kind = self._kinds.kind_of(number)
-        return kind is not None and self._kinds.score(kind) >= least
+        queue = self._queues.queue_of(number)
+        return queue is not None and self._queues.score(queue) >= least
 
-    def _lower(self, asked_for: set[int]) -> None:
-        """Let doubt earn nothing for kinds of which a link is asked for: the answer may prove them bad."""
-        for kind in asked_for:
-            self._score_again(kind, 0.0)
+    def _lower(self, in_flight: set[int]) -> None:
+        """Let doubt earn nothing for queues with a link in flight: its outcome may prove them bad."""
+        for queue in in_flight:
+            self._score_again(queue, 0.0)
 
-    def _asked_for(self) -> set[int]:
-        """Return the kinds of which one link is in flight and others wait."""
+    def _queues_in_flight(self) -> set[int]:
+        """Return the queues of which one link is in flight and others wait."""
         return {
-            sent.kind
+            sent.queue
             for sent in self._in_flight.values()
-            if sent.row is not None and self._kinds.holds(sent.kind, sent.row)
+            if sent.row is not None and self._queues.holds(sent.queue, sent.row)
         }
 
     def _is_dry(self, best: float) -> bool:
@@ -452,66 +453,68 @@ class Scent:
         return best < max(self._settings.dry * self._scores.so_far, self._poor)
 
     def _refresh(self) -> None:
-        kinds = self._kinds
+        queues = self._queues
         turn = self._scores.lessons // self._settings.refresh_every
-        if turn > self._refreshed and len(kinds):
+        if turn > self._refreshed and len(queues):
             self._refreshed = turn
-            self._refresh_kinds(kinds.waiting_in(turn % kinds.blocks))
+            self._refresh_queues(queues.waiting_in(turn % queues.blocks))
 
-    def _refresh_kinds(self, kinds: npt.NDArray[np.intp]) -> None:
-        if len(kinds):
-            scores = self._scores.scores(self._kinds.columns(kinds), self._settings.exploration)
-            self._kinds.set_scores(kinds, scores)
+    def _refresh_queues(self, queues: npt.NDArray[np.intp]) -> None:
+        if len(queues):
+            scores = self._scores.scores(self._queues.columns(queues), self._settings.exploration)
+            self._queues.set_scores(queues, scores)
 
     def _take(self, chosen: _Choice) -> Request:
         number, expected, swept = chosen
-        kind = self._kind_of(number)
-        sent = _Sent(number, kind, self._kinds.row(kind), expected, self._kinds.score(kind), swept=swept)
-        self._kinds.take(number)
+        queue = self._queue_of(number)
+        sent = _Sent(number, queue, self._queues.row(queue), expected, self._queues.score(queue), swept=swept)
+        self._queues.take(number)
         return self._send(sent)
 
     def _send(self, sent: _Sent) -> Request:
         url = self._known[sent.number]
-        request = Request(self._turn, Method.GET, url, self._arm(sent), sent.score)
+        arm = None if sent.row is None else self._groups.of(sent.number, sent.row, swept=sent.swept)
+        request = Request(self._turn, Method.GET, url, arm, sent.score)
         self._in_flight[self._turn] = sent
         self._turn += 1
-        if sent.kind == _API and sent.row is not None:
-            self._aside += 1
+        if sent.queue == _API and sent.row is not None:
+            self._api_requests += 1
             self._apis.sent(sent.row)
         return request
 
-    def _arm(self, sent: _Sent) -> int | None:
-        if sent.row is None:
-            return None
-        group = _SWEPT if sent.swept else (sent.row.item(_DIRECTORY_EXTENSION), sent.row.item(_TAIL))
-        arm = self._arms.get(group)
-        if arm is None:
-            if len(self._arms) >= _MOST_ARMS:
-                return _MOST_ARMS
-            arm = self._arms[group] = len(self._arms)
-            self._arm_labels.append(_SWEPT_LINKS if sent.swept else (sent.number, group[1]))
-        return arm
-
-    def _arm_label(self, arm: int) -> str:
-        label = self._arm_labels[arm]
-        if not isinstance(label, str):
-            number, tail = label
-            label = self._arm_labels[arm] = self._keys.label(self._known[number], tail)
-        return label
+    def _describe_group(self, number: int, tail: int) -> str:
+        return self._keys.label(self._known[number], tail)
 
     # --- scoring --------------------------------------------------------------------------------
 
-    def _expect(self, kind: int) -> Expected:
-        return self._scores.expect(self._kinds.row(kind))
+    def _expect(self, queue: int) -> Expected:
+        return self._scores.expect(self._queues.row(queue))
 
-    def _judge(self, kind: int, hope: float) -> tuple[float, Expected]:
-        """Return a kind's score of now, and what is expected of it."""
-        row = self._kinds.row(kind)
+    def _judge(self, queue: int, hope: float) -> tuple[float, Expected]:
+        """Return a queue's score of now, and what is expected of it."""
+        row = self._queues.row(queue)
         expected = self._scores.expect(row)
-        return self._scores.score(row, expected, hope) + self._kinds.tie(kind), expected
+        return self._scores.score(row, expected, hope) + self._queues.tie(queue), expected
 
-    def _score_again(self, kind: int, hope: float) -> None:
-        self._kinds.set_score(kind, self._judge(kind, hope)[0])
+    def _score_again(self, queue: int, hope: float) -> None:
+        self._queues.set_score(queue, self._judge(queue, hope)[0])
+
+    def _promise_ahead(self) -> float:
+        """Return the mean of what the next links promise by what is known now.
+
+        Only the queues with the highest scores so far are scored again: to score all of them would change it
+        by a hundredth, and cost several times as much as the rest of a request.
+        """
+        queues = self._queues.best_queues(_LOOKED_AT)
+        scores = self._scores.scores(self._queues.columns(queues), hope=0.0)
+        left, promised = _AHEAD, 0.0
+        for at in np.argsort(-scores, kind="stable").tolist():
+            links = self._queues.count(queues.item(at), left)
+            promised += links * scores.item(at)
+            left -= links
+            if not left:
+                break
+        return promised / _AHEAD
 
     # --- learning -------------------------------------------------------------------------------
 
@@ -535,12 +538,12 @@ class Scent:
             self._sure.clear()
 
     def _defer(self, sent: _Sent, until: float) -> None:
-        """Let a link that met an outage wait; its kind was lowered while the link was asked for."""
+        """Let a link that met an outage wait; its queue was lowered while the link was in flight."""
         self._deferred.push(Method.GET, self._known[sent.number], sent, until)
-        if sent.kind == _API and sent.row is not None:
+        if sent.queue == _API and sent.row is not None:
             self._apis.sent(sent.row, -1)
-        elif sent.row is not None and self._kinds.holds(sent.kind, sent.row):
-            self._score_again(sent.kind, self._settings.exploration)
+        elif sent.row is not None and self._queues.holds(sent.queue, sent.row):
+            self._score_again(sent.queue, self._settings.exploration)
 
     def _hop(self, sent: _Sent, location: str) -> bool:
         """Go where a redirect leads; False if it was a miss: what it leads to is known, or it never ends.
@@ -552,17 +555,17 @@ class Scent:
         if number is None:
             return False
         if sent.row is None or sent.hops < _MOST_HOPS:
-            if sent.kind == _API and sent.row is not None:
+            if sent.queue == _API and sent.row is not None:
                 self._apis.sent(sent.row, -1)
-            self._labels.meet_hop(sent.number)
-            self._at_once.append(sent._replace(number=number, hops=sent.hops + 1))
+            self._labels.add_redirect(sent.number)
+            self._urgent.append(sent._replace(number=number, hops=sent.hops + 1))
             return True
-        self._labels.meet(-1)
-        if sent.kind == _API:
+        self._labels.add(-1)
+        if sent.queue == _API:
             return False
-        kind = self._kinds.place(sent.row)
-        self._kinds.push(kind, number)
-        self._score_again(kind, self._settings.exploration)
+        queue = self._queues.place(sent.row)
+        self._queues.push(queue, number)
+        self._score_again(queue, self._settings.exploration)
         return False
 
     def _observe_api(self, request_id: int, sent: _Sent, row: Row, outcome: Outcome) -> list[Settlement]:
@@ -571,48 +574,48 @@ class Scent:
             return []
         found = self._new_links(sent.number, outcome.links)
         self._listed.add(self._known[number] for number, _ in found)
-        self._apis.answered(row, [self._kinds.row(kind) for _, kind in found])
+        self._apis.answered(row, [self._queues.row(queue) for _, queue in found])
         return self._open_page(request_id, sent._replace(row=None), found)[1]
 
     def _compare(self, sent: _Sent, row: Row, label: float) -> None:
         """Draw conclusions from an answer that was worse or better than expected for links that are alike."""
-        kinds, expected = self._kinds, sent.expected
-        if kinds.holds(sent.kind, row):
+        queues, expected = self._queues, sent.expected
+        if queues.holds(sent.queue, row):
             if self._settings.leaps:
-                kinds.skip_ahead(sent.kind) if label < expected.value else kinds.stop_skipping(sent.kind)
+                queues.skip_ahead(sent.queue) if label < expected.value else queues.stop_skipping(sent.queue)
             if self._in_flight:
-                # Then its score was lowered while the link was asked for.
-                self._score_again(sent.kind, self._settings.exploration)
+                # Then its score was lowered while the link was in flight.
+                self._score_again(sent.queue, self._settings.exploration)
 
     def _read(self, request_id: int, sent: _Sent, page: Page) -> tuple[float, list[Settlement]]:
         """Let the new links of a page wait, and judge the page by them and by files that an API listed."""
         found = self._new_links(sent.number, page.links)
-        return self._open_page(request_id, sent, found, self._listed.credit(page.out_links or ()))
+        return self._open_page(request_id, sent, found, self._listed.count_new(page.out_links or ()))
 
     def _open_page(
         self, request_id: int, sent: _Sent, found: list[tuple[int, int]], held: int = 0
     ) -> tuple[float, list[Settlement]]:
         if not found:
             return self._labels.open(request_id, sent.number, sent.row, [], held)
-        # Places of kinds that went may have gone to new ones.
+        # Places of queues that went may have gone to new ones.
         self._sure.clear()
-        kinds = np.array(sorted({kind for _, kind in found}))
+        queues = np.array(sorted({queue for _, queue in found}))
         settings, promise_of = self._settings, {}
-        scored = self._scores.score_all(self._kinds.columns(kinds), settings.exploration)
-        for kind, (score, expected) in zip(kinds.tolist(), scored, strict=True):
-            promise_of[kind] = expected.target + settings.discount * expected.behind(-settings.caution)
-            self._kinds.set_score(kind, score + self._kinds.tie(kind))
-            self._note(kind, expected)
-        promised = [(number, promise_of[kind]) for number, kind in found]
+        scored = self._scores.score_all(self._queues.columns(queues), settings.exploration)
+        for queue, (score, expected) in zip(queues.tolist(), scored, strict=True):
+            promise_of[queue] = expected.target + settings.discount * expected.behind(-settings.caution)
+            self._queues.set_score(queue, score + self._queues.tie(queue))
+            self._note(queue, expected)
+        promised = [(number, promise_of[queue]) for number, queue in found]
         return self._labels.open(request_id, sent.number, sent.row, promised, held)
 
     def _new_links(self, page: int, links: PageLinks) -> list[tuple[int, int]]:
-        """Let the links wait whose URLs were not met before; gives number and kind of each."""
-        known, kinds, most_kinds = self._known, self._kinds, self._settings.most_kinds
+        """Let the links wait whose URLs are new; return number and queue of each."""
+        known, queues, most_queues = self._known, self._queues, self._settings.most_queues
         urls = links.urls
         source = None
         found = []
-        for index in known.news(urls):
+        for index in known.new_indices(urls):
             url = urls[index]
             number = known.add(url)
             if number is None:
@@ -622,16 +625,16 @@ class Scent:
             link = links.link(index)
             row = np.array(self._keys.row(link, source), np.uint32)
             if is_api(link.tag_path) and not self._apis.full:
-                self._labels.meet(-1)
+                self._labels.add(-1)
                 self._apis.push(number, row, link.tag_path)
                 continue
-            if len(kinds) >= most_kinds:
+            if len(queues) >= most_queues:
                 row[SPECIFIC] = 0
-            kind = kinds.place(row)
-            kinds.push(kind, number)
-            self._sweep.meet(url, number)
-            self._labels.meet(page)
-            found.append((number, kind))
+            queue = queues.place(row)
+            queues.push(queue, number)
+            self._sweep.add(url, number)
+            self._labels.add(page)
+            found.append((number, queue))
         return found
 
     # --- saving ---------------------------------------------------------------------------------
@@ -640,21 +643,21 @@ class Scent:
         """Return everything that was learnt, what waits, and what is in flight."""
         return {
             **self._known.save(),
-            **self._kinds.save(),
+            **self._queues.save(),
             **self._scores.save(),
             **self._sweep.save(),
             **self._labels.save(),
             **self._keys.save(),
             **self._apis.save(),
             **self._listed.save(),
+            **self._groups.save(),
             "in_flight": [[turn, sent.save()] for turn, sent in self._in_flight.items()],
             "deferred": self._deferred.save(_Sent.save),
-            "at_once": [sent.save() for sent in self._at_once],
-            "arms": [[*group, self._arm_label(arm)] for group, arm in self._arms.items()],
+            "urgent": [sent.save() for sent in self._urgent],
             "turn": self._turn,
             "refreshed": self._refreshed,
-            "sure": [[kind, *expected] for kind, expected in self._sure.items()],
-            "aside": self._aside,
+            "sure": [[queue, *expected] for queue, expected in self._sure.items()],
+            "api_requests": self._api_requests,
         }
 
     def load(self, state: State) -> None:
@@ -662,29 +665,27 @@ class Scent:
         self._known = KnownUrls()
         for part in (
             self._known,
-            self._kinds,
+            self._queues,
             self._scores,
             self._sweep,
             self._labels,
             self._keys,
             self._apis,
             self._listed,
+            self._groups,
         ):
             part.load(state)
         self._in_flight = {turn: _Sent.load(sent) for turn, sent in state["in_flight"]}
         self._deferred.load(state["deferred"], _Sent.load)
-        self._at_once = [_Sent.load(sent) for sent in state["at_once"]]
-        arms: list[Any] = state["arms"]
-        self._arms = {(first, second): arm for arm, (first, second, _) in enumerate(arms)}
-        self._arm_labels = [label for _, _, label in arms]
+        self._urgent = [_Sent.load(sent) for sent in state["urgent"]]
         self._turn = state["turn"]
         self._refreshed = state["refreshed"]
-        self._sure = {kind: Expected(*expected) for kind, *expected in state["sure"]}
-        self._aside = state["aside"]
+        self._sure = {queue: Expected(*expected) for queue, *expected in state["sure"]}
+        self._api_requests = state["api_requests"]
 
 
 def _best_of(scores: npt.NDArray[np.float32], links: npt.NDArray[np.intp], requests: int) -> Outlook:
-    """Add up the scores of the best links; each kind has a score and a number of links."""
+    """Add up the scores of the best links; each queue has a score and a number of links."""
     order = np.argsort(-scores, kind="stable")
     before = np.cumsum(links[order]) - links[order]
     taken = np.clip(requests - before, 0, links[order])

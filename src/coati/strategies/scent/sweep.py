@@ -1,8 +1,8 @@
 """How a site is looked at when nothing promises anything: one link of each folder, the shallowest first.
 
 A folder here is one with its numbers: what is behind ``/1.4/`` may differ from what is behind ``/1.5/``,
-though links to both are of one kind. Of each folder the link that was met first stands for it, which is often
-its home page.
+though links to both wait in one queue. Each folder is represented by the link that was found first, which is
+often its home page.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class Sweep:
 
     >>> sweep = Sweep()
     >>> for number, url in enumerate(["http://a.test/b/c/d.html", "http://a.test/e.html"]):
-    ...     sweep.meet(url, number)
+    ...     sweep.add(url, number)
     >>> sweep.next(lambda number: True), sweep.next(lambda number: True), sweep.next(lambda number: True)
     (1, 0, None)
     """
 
     def __init__(self) -> None:
         self._folders: set[int] = set()
-        # By depth: links in the order of their meeting, and the first that was not passed yet.
+        # By depth: links in the order in which they were found, and where the sweep stands in them.
         self._order = [array("i") for _ in range(DEPTHS + 1)]
-        self._passed = [0] * (DEPTHS + 1)
+        self._position = [0] * (DEPTHS + 1)
 
-    def meet(self, url: str, number: int) -> None:
+    def add(self, url: str, number: int) -> None:
         """Take note of a link to a new URL."""
         path = url.partition("?")[0]
         folder = crc32(path.rpartition("/")[0].encode())
@@ -49,8 +49,8 @@ class Sweep:
     def next(self, wanted: Callable[[int], bool]) -> int | None:
         """Return the next link that is wanted; those that are not are skipped for good."""
         for depth, order in enumerate(self._order):
-            for at in range(self._passed[depth], len(order)):
-                self._passed[depth] = at + 1
+            for at in range(self._position[depth], len(order)):
+                self._position[depth] = at + 1
                 if wanted(order[at]):
                     return order[at]
         return None
@@ -63,7 +63,7 @@ class Sweep:
             "sweep_folders": np.array(sorted(self._folders), np.uint32),
             "sweep_order": np.concatenate([np.array(order, np.int32) for order in self._order]),
             "sweep_sizes": [len(order) for order in self._order],
-            "sweep_passed": list(self._passed),
+            "sweep_position": list(self._position),
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -71,4 +71,4 @@ class Sweep:
         self._folders = set(state["sweep_folders"].tolist())
         ends = np.cumsum(state["sweep_sizes"])[:-1]
         self._order = [array("i", order.tobytes()) for order in np.split(state["sweep_order"], ends)]
-        self._passed = list(state["sweep_passed"])
+        self._position = list(state["sweep_position"])

@@ -2,7 +2,7 @@
 
 A crawl runs dry gradually, and after no fixed number of requests. So the rule looks at the recent part of the
 crawl, a share of all that was done, and asks how many targets the next thousand requests would bring if
-things went on like that. It stops when even the upper end of the answer is below a floor.
+it continued like that. It stops when even the upper end of the answer is below a floor.
 
 The interval has to be honest, because a stop cannot be taken back unseen. Targets come in clusters: a page
 links to forty of them, then nothing comes for a thousand requests, then a whole section opens. So their
@@ -65,7 +65,7 @@ class DrySpell:
     def observe(
         self, requests: int, targets: int, score: float | None = None, strategy: Strategy | None = None
     ) -> bool:
-        """Take the counts after a request, which never fall; decides at the end of each block."""
+        """Take the counts after a request, which never fall; decide at the end of each block."""
         if not self.blocks.observe(requests, targets, score) or requests < _MIN_SHOWN_REQUESTS:
             return False
         self.estimate = self._estimated()
@@ -80,5 +80,5 @@ class DrySpell:
         events = found / factor + PRIOR_EVENTS
         scale = factor * THOUSAND / (window * BLOCK_REQUESTS)
         low, high = (scale * gamma_quantile(events, z) for z in (-Z, Z))
-        # The prior belongs to the doubt. As the best guess it would promise targets where none come.
+        # The prior belongs to the interval. In the estimate it would promise targets where none come.
         return Estimate(scale * found / factor, min(low, scale * found / factor), high)

@@ -19,7 +19,7 @@ class EarlyStop(Protocol):
     ) -> bool:
         """Take the counts after a request, and its score; True means stop.
 
-        ``strategy`` may be asked what waits; it is left out where a log is followed.
+        ``strategy`` can say what waits; it is left out where a log is followed.
         """
 
 
@@ -27,8 +27,8 @@ class PaperEarlyStop:
     """The rule of the EDBT 2026 paper: the smoothed yield stays low for long.
 
     Every ``interval`` requests the targets per request of that interval enter an exponential mean with weight
-    ``smoothing``; when it was below ``floor`` for ``patience`` checks on end, the crawl stops. The paper does
-    not say what the mean starts from; a start at 0 would stop a site that yields 0.3 per request, so it
+    ``smoothing``; when it was below ``floor`` for ``patience`` checks in a row, the crawl stops. The paper
+    does not say what the mean starts from; a start at 0 would stop a site that yields 0.3 per request, so it
     starts from the first interval's yield. It cannot fire before interval * patience requests: 15,000 by
     default.
     """

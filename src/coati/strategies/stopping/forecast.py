@@ -3,11 +3,11 @@
 A strategy that scores links knows what waits (`coati.strategies.strategy.Foresees`). The sum of the best
 scores is a promise for that many requests. Two things are missing in it:
 
-- Links that are not known yet. While pages bring new links, more will be asked for than waits now, and what
+- Links that are not known yet. While pages bring new links, more will be requested than waits now, and what
   is found is about as good as what waits.
 - How far scores can be trusted on this site at this time. So the promise is multiplied by what came of the
   scores of the last requests: targets that came over targets that were promised. One and a half of each are
-  added, for a short run proves little.
+  added, because a short run proves little.
 
 A forecast looks ahead by a third of what was done, from a hundred to a thousand requests, and compares scores
 with results over half of that. What forecasts said and what came is in benchmarks/STOPPING.md.
@@ -47,7 +47,7 @@ _MOST_GROWTH = 0.98
 # most where hardly any does, since there a section ends, or another begins. With 0.4 for all, half of the
 # ranges between 20 and 200 targets per thousand requests missed.
 _OFF_BY_LEAST, _OFF_BY_MORE = 0.3, 0.8
-# Where nothing was told of what waited.
+# Where it is not known what waited.
 _UNKNOWN = -1
 
 
@@ -73,7 +73,7 @@ class Estimate:
         return f"about {self.expected:.0f} targets per 1,000 further requests {interval}"
 
     def as_json(self) -> dict[str, float]:
-        """Return it as JSON can say it."""
+        """Return values for JSON."""
         return {"expected": round(self.expected, 2), "low": round(self.low, 2), "high": round(self.high, 2)}
 
 
@@ -110,7 +110,7 @@ class BlockCounts:
         return True
 
     def clustering(self) -> float:
-        """Say how much more than Poisson's the counts vary, up to the last target; 1 where they do not.
+        """Return how much more than Poisson's the counts vary, up to the last target; 1 where they do not.
 
         The dry end itself is left out, or each crawl would look lumpy for having ended.
         """
@@ -127,7 +127,7 @@ class Forecast:
         self._blocks = blocks
 
     def look(self, strategy: Foresees) -> Estimate | None:
-        """Ask a strategy for what waits, and say what comes of it; None where it does not tell."""
+        """Estimate from what waits in a strategy; None where it does not say."""
         ahead = forecast_requests(len(self._blocks) * BLOCK_REQUESTS)
         outlook = strategy.outlook(ahead)
         if outlook is None:
@@ -138,7 +138,7 @@ class Forecast:
         return self._ranged(expected, ahead)
 
     def _growth(self, outlook: Outlook, ahead: int, back: int) -> float:
-        """Say how many times what waits will be asked for, since new links will be found."""
+        """Return how many times as many links as wait now will be requested, since new ones will be found."""
         known = min(ahead, outlook.waiting)
         if not known:
             return 0.0
@@ -157,7 +157,7 @@ class Forecast:
         return min(_MOST_TRUST, (came + _PRIOR_TARGETS) / (promised + _PRIOR_TARGETS))
 
     def _ranged(self, expected: float, ahead: int) -> Estimate:
-        """Say within which bounds it will be: a Gamma distribution with this mean."""
+        """Return the interval: that of a Gamma distribution with this mean."""
         off_by = _OFF_BY_LEAST + _OFF_BY_MORE * max(0.0, 1 - expected / ahead)
         per_event = self._blocks.clustering() + off_by * off_by * expected
         low, high = (
@@ -170,7 +170,7 @@ class Forecast:
 
 
 def forecast_requests(done: int) -> int:
-    """Return how many requests a forecast speaks of, after this many."""
+    """Return how many requests a forecast covers, after this many."""
     return int(min(max(_SHARE_AHEAD * done, _LEAST_AHEAD), _MOST_AHEAD))
 
 

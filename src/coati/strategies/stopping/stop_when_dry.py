@@ -1,25 +1,21 @@
 """When a live crawl ends because what is left is hardly worth its requests; how hardly is a level.
 
-A strategy that tells what waits is stopped by the forecast (`forecast`): when it has stayed below the level's
+A strategy that says what waits is stopped by the forecast (`forecast`): when it has stayed below the level's
 floor for a while. One that found nothing yet, and any other one, is stopped by the recent yield alone
-(`dry_spell`), which needs more requests before it can tell anything.
+(`dry_spell`), which needs more requests before it can say anything.
 
-What each level missed and saved over the replicas stands in benchmarks/STOPPING.md.
+What each level missed and saved over the replicas is in benchmarks/STOPPING.md.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from coati.errors import ConfigError
 from coati.strategies.stopping.dry_spell import DrySpell
-from coati.strategies.stopping.forecast import BLOCK_REQUESTS, Forecast
-from coati.strategies.strategy import Foresees
-
-if TYPE_CHECKING:
-    from coati.strategies.stopping.forecast import Estimate
-    from coati.strategies.strategy import Strategy
+from coati.strategies.stopping.forecast import BLOCK_REQUESTS, Estimate, Forecast
+from coati.strategies.strategy import Foresees, Strategy
 
 OFF: Final = "off"
 NORMAL: Final = "normal"
@@ -32,14 +28,14 @@ _LEAST_REQUESTS = 100
 # The forecast must have stayed below the floor for this share of the requests, and for this many.
 _PATIENCE_SHARE = 0.05
 _LEAST_PATIENCE = 3 * BLOCK_REQUESTS
-# A forecast looks at all that waits, so it is made again after this share of the requests only.
+# A forecast looks at all that waits, so it is repeated only after this share of the requests.
 _LOOK_SHARE = 0.02
 # The rule by yield compares the upper end of its range. Above this floor it lost most of a site's targets.
 _MOST_YIELD_FLOOR = 4.0
 
 
 def floor_of(level: str) -> float | None:
-    """Return the targets per thousand requests that a level, or a number, stands for; None for ``off``.
+    """Return the targets per thousand requests that a level, or a number, means; None for ``off``.
 
     >>> floor_of("careful"), floor_of("3.5"), floor_of("off")
     (2.0, 3.5, None)
@@ -81,13 +77,13 @@ class StopWhenDry:
 
     @property
     def estimate(self) -> Estimate | None:
-        """What further requests would bring; None before that can be told."""
+        """What further requests would bring; None before that is known."""
         return self._by_yield.estimate if self._foreseen is None else self._foreseen
 
     def observe(
         self, requests: int, targets: int, score: float | None = None, strategy: Strategy | None = None
     ) -> bool:
-        """Take the counts after a request; decides at the end of blocks."""
+        """Take the counts after a request; decide at the end of blocks."""
         full_blocks = len(self._by_yield.blocks)
         yields_little = self._by_yield.observe(requests, targets, score)
         due = len(self._by_yield.blocks) > full_blocks and requests >= self._next_look

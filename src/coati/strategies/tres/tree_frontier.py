@@ -2,8 +2,8 @@
 
 Each link that waits has a row of features and lies in the leaf that the row leads to. Each step that was made
 lies there too, with its reward. A leaf splits as soon as a split makes its rewards less various, and what
-waits in it is parted alike. So a crawler that looks at one random link of each leaf has looked at every sort
-of link that makes a difference, and need not value the whole frontier.
+waits in it is divided likewise. So a crawler that looks at one random link of each leaf has looked at every
+sort of link that makes a difference, and need not value the whole frontier.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Split(NamedTuple):
 
 
 def best_split(rows: Rows, rewards: npt.NDArray[np.float64]) -> Split | None:
-    """Find the split that makes the variance of rewards smallest; None if none makes it smaller.
+    """Find the split that makes the variance of rewards smallest; None if no split reduces it.
 
     >>> best_split(np.array([[0, 1], [0, 2], [1, 3]], np.float32), np.array([0.0, 1.0, 1.0]))[:2]
     (1, 1.5)
@@ -100,7 +100,7 @@ class TreeFrontier:
         self._depth: list[int] = [0]
         self._waiting: list[array[int]] = [array("I")]
         self._steps: list[list[tuple[float, ...]]] = [[]]
-        # Whether the rewards of a leaf differ: only then there is anything to split.
+        # Whether the rewards of a leaf differ: only then is there anything to split.
         self._various: list[bool] = [False]
         self._rows: dict[int, Rows] = {}
         # Leaves with something waiting, in no order that depends on anything but the calls.
@@ -119,7 +119,7 @@ class TreeFrontier:
         return self._rows[number]
 
     def push(self, number: int, row: Rows) -> None:
-        """Let a number wait in the leaf of its row."""
+        """Add a number to the leaf of its row."""
         self._rows[number] = row
         self._put(self._leaf(row), number)
 
@@ -133,9 +133,9 @@ class TreeFrontier:
         return found
 
     def find(self, number: int) -> LeafPick:
-        """Find a number; raises `ValueError` if it does not wait."""
+        """Find a number; raise `ValueError` if it does not wait."""
         if number not in self._rows:
-            raise ValueError(f"number {number} does not wait")
+            raise ValueError(f"number {number} is not waiting")
         leaf = self._leaf(self._rows[number])
         return LeafPick(leaf, self._waiting[leaf].index(number), number)
 

@@ -7,16 +7,16 @@ and a regression tree sorts the links that wait, so that each step values one ra
 (`coati.strategies.tres.tree_frontier`) and follows the best of them. The first steps are random.
 
 TRES looks for relevant pages and knows nothing of files. The paper's adaptation to target files gives it
-three advantages, which no other crawler has: it is told for free which links are pages, it has example pages
+three advantages, which no other crawler has: it knows for free which links are pages, it has example pages
 that link to targets, from other sites, and it has a list of words that speak of data
-(`coati.strategies.tres.terms`). Links that are no pages never wait: those of a fetched page are asked for
+(`coati.strategies.tres.terms`). Links that are not pages never wait: those of a fetched page are requested
 right after it, in document order, whatever they turn out to be.
 
-The texts left open, and we decided: the next action of a step, which Q-learning needs, is the one that was
-chosen next; a redirect is not a step, and where it leads has the features of the link; a page that fails is a
-step with reward 0; a page's path is the one on which it was found first.
+Both papers leave these points open; here the next action of a step, which Q-learning needs, is the one that
+was chosen next; a redirect is not a step, and where it leads has the features of the link; a page that fails
+is a step with reward 0; a page's path is the one on which it was found first.
 
-What it is made of is given by constructor. `tres_light` has a logistic regression on words for the texts
+Its parts are passed to the constructor. `tres_light` has a logistic regression on words for the texts
 and a network in numpy for the values; `coati.strategies.tres.neural` has TRES's own, on PyTorch.
 """
 
@@ -83,7 +83,7 @@ class TresExamples:
     negative: Sequence[str]
 
     def __post_init__(self) -> None:
-        """Refuse what no classifier could be trained with."""
+        """Refuse examples that no classifier can be trained with."""
         if not self.positive or not self.negative:
             raise UsageError("TRES needs example pages with targets and without, from other sites")
 
@@ -107,7 +107,7 @@ class TresParts:
 
 
 class TresStrategy:
-    """The crawler. Links to pages wait in the tree; others are asked for as soon as they are met."""
+    """The crawler. Links to pages wait in the tree; others are requested as soon as they are found."""
 
     def __init__(
         self, start_urls: Sequence[str], parts: TresParts, seed: int = 0, settings: TresSettings | None = None
@@ -128,7 +128,7 @@ class TresStrategy:
         self._unfinished: list[tuple[Rows, float]] = []
         self._turn = 0
         for url in start_urls:
-            number = self._meet(url, _NO_PAGE)
+            number = self._add_url(url, _NO_PAGE)
             if number is not None:
                 self._files.append(number)
 
@@ -139,21 +139,21 @@ class TresStrategy:
         waiting = bool(self._files) or bool(len(self._tree))
         deferred = self._deferred.take(now, idle=not waiting and not self._in_flight)
         if deferred is not None:
-            return self._ask(*deferred)
+            return self._request(*deferred)
         if self._files:
-            return self._ask(self._files.popleft())
+            return self._request(self._files.popleft())
         return self._follow(*self._best()) if waiting else self._deferred.answer()
 
     def redo(self, request: Request, now: float) -> None:
         """Repeat a logged choice: nearly always the one that `choose` would make."""
         deferred = self._deferred.take_logged(request)
         if deferred is not None:
-            self._ask(*deferred)
+            self._request(*deferred)
             return
         if self._files:
             if self._known[self._files[0]] != request.url:
                 raise ValueError(f"the log chose {request.url} where {self._known[self._files[0]]} is due")
-            self._ask(self._files.popleft())
+            self._request(self._files.popleft())
             return
         if len(self._tree):
             pick, value = self._best()
@@ -163,13 +163,13 @@ class TresStrategy:
         self._follow(self._tree.find(self._known.find(request.url)), request.score)
 
     def observe(self, request_id: int, outcome: Outcome, now: float) -> Sequence[Settlement]:
-        """Judge a page, learn from the step, and let its links wait."""
+        """Judge a page, learn from the step, and queue its links."""
         number, row = self._in_flight.pop(request_id)
         if isinstance(outcome, Deferred):
             self._deferred.push(Method.GET, self._known[number], (number, row), outcome.until)
             return ()
         if isinstance(outcome, Redirect):
-            self._move(outcome.location, number, row)
+            self._add_redirect(outcome.location, number, row)
             return ()
         if isinstance(outcome, Page):
             reward = self._judge(number, str(outcome.facts.get("text", "")))
@@ -211,9 +211,9 @@ class TresStrategy:
         for earlier, reward in self._unfinished:
             self.parts.values.learn(earlier, reward, row)
         self._unfinished = []
-        return self._ask(pick.number, row, pick.leaf, value)
+        return self._request(pick.number, row, pick.leaf, value)
 
-    def _ask(
+    def _request(
         self, number: int, row: Rows | None = None, leaf: int | None = None, value: float | None = None
     ) -> Request:
         request = Request(self._turn, Method.GET, self._known[number], leaf, value)
@@ -233,7 +233,7 @@ class TresStrategy:
 
     def _take_links(self, number: int, page: Page) -> None:
         for index, url in enumerate(page.links.urls):
-            new = self._meet(url, number)
+            new = self._add_url(url, number)
             if new is None:
                 continue
             if self._is_page(url):
@@ -241,8 +241,8 @@ class TresStrategy:
             else:
                 self._files.append(new)
 
-    def _move(self, location: str, source: int, row: Rows | None) -> None:
-        number = self._meet(location, self._father[source])
+    def _add_redirect(self, location: str, source: int, row: Rows | None) -> None:
+        number = self._add_url(location, self._father[source])
         if number is None:
             return
         if row is not None and self._is_page(location):
@@ -250,7 +250,7 @@ class TresStrategy:
         else:
             self._files.append(number)
 
-    def _meet(self, url: str, father: int) -> int | None:
+    def _add_url(self, url: str, father: int) -> int | None:
         number = self._known.add(url)
         if number is not None:
             self._father.append(father)
@@ -280,7 +280,7 @@ class TresStrategy:
     # --- saving ---------------------------------------------------------------------------------
 
     def save(self) -> State:
-        """Return everything but what was given: the classifier and the texts are the same next time."""
+        """Return the state except what was given: the classifier and the texts are the same next time."""
         return {
             **self._known.save(),
             **self._tree.save(),

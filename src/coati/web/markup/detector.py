@@ -2,12 +2,13 @@
 
 A statement is a triple, the type of an item included: an item with a type and three properties is four. Each
 syntax has a module that counts its statements in the tree of the page; nothing is resolved, expanded or
-fetched, and a context that points to a remote file is never asked for. Most pages hold no sign of any syntax
+fetched, and a context that points to a remote file is never requested. Most pages hold no sign of any syntax
 in their bytes, and are not even parsed.
 
-What is counted is what the field's extractors count, with three exceptions (docs/decisions/0023): statements
-of Open Graph and its like are no RDFa, roles and relations for browsers are none either, and class names of a
-popular style sheet (``h-full``) are no microformats. `benchmarks/markup_agreement.py` measures the agreement.
+What is counted is what the field's extractors count, with three exceptions
+(docs/decisions/0023-labels-of-structured-data.md): statements of Open Graph and its like do not count as
+RDFa, nor do roles and relations for browsers, and class names of a popular style sheet (``h-full``) are not
+microformats. `benchmarks/markup_agreement.py` measures the agreement.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 SYNTAXES = ("microdata", "rdfa", "json-ld", "microformats", "opengraph")
 
-# Types that are told of one page; one that claims more is spam, and would fill the log.
+# The most types of one page; one that claims more is spam, and would fill the log.
 _MAX_TYPES = 64
 
 # Signs that a page may hold a syntax, in its bytes in lower case. A page without any is not parsed.
@@ -43,7 +44,7 @@ _MICROFORMATS = (
     *(before + b"h-" for before in (b'"', b"'", b" ", b"=", b"\n", b"\t", b"\r", b"\f")),
     *(root.encode() for root in CLASSIC_ROOTS),
 )
-# A relation with a prefix, or with a whole address as its name: RDFa without any other attribute.
+# A relation with a prefix, or with a whole URL as its name: RDFa without any other attribute.
 _PREFIXED_RELATION = re.compile(
     rb"""re[lv]\s{0,9}=\s{0,9}(?:"[^"<>]{0,200}?:|'[^'<>]{0,200}?:|[^"'\s<>]{0,200}?:)"""
 )

@@ -37,7 +37,7 @@ class Goal:
 
 
 def parse_goal(text: str) -> Goal:
-    """Read a goal about structured data; raises `ConfigError` that says how goals are written.
+    """Read a goal about structured data; raise `ConfigError` that says how goals are written.
 
     >>> goal = parse_goal("microdata>=2")
     >>> goal.holds({"markup": {"statements": {"microdata": 2}}})
@@ -53,7 +53,7 @@ def parse_goal(text: str) -> Goal:
     if name not in GOALS:
         raise unknown_name("goal", name, GOALS)
     if least < 1:
-        raise ConfigError(f"{text!r} is met by every page: ask for at least 1 statement")
+        raise ConfigError(f"{text!r} is met by every page: require at least 1 statement")
     syntaxes, _ = GOALS[name]
 
     def holds(facts: Facts) -> bool:

@@ -22,7 +22,7 @@ _COMMENT = re.compile(
     r"^[^\S\n]*+(?://[^\n]*+|<!--(?:.*?-->|(?P<open>.*+))|/\*(?:.*?\*/|(?P<unclosed>.*+)))",
     re.DOTALL | re.MULTILINE,
 )
-# And behind a script, which is read backwards.
+# And after a script, which is read backwards.
 _BEHIND = re.compile(r"(?:\s++|/\*.*?\*/|>--)*+", re.DOTALL)
 _KEY = re.compile(r'"\s{0,9}:')
 _TYPE = re.compile(r'"@type"\s{0,9}:\s{0,9}"([^"\\]{1,99})"')
@@ -71,7 +71,7 @@ def _parsed(script: str) -> object:
 
 
 def _without_comments(script: str) -> str:
-    """Leave out the comments before, between and behind the lines of a script.
+    """Leave out the comments before, between and after the lines of a script.
 
     >>> _without_comments('/* a */ {"b": 1} /* c */ -->').strip()
     '{"b": 1}'

@@ -28,7 +28,7 @@ def count_microdata(tree: LexborHTMLParser, types: set[str]) -> int:
             referring.append(attributes)
     seen: set[int] = set()
     for element in tree.css("[itemscope] [itemprop]"):
-        # A selector with a blank meets an element once for each of its ancestors.
+        # A selector with a blank matches an element once for each of its ancestors.
         if element.mem_id not in seen:
             seen.add(element.mem_id)
             count += len((element.attributes.get("itemprop") or "").split())
@@ -36,7 +36,7 @@ def count_microdata(tree: LexborHTMLParser, types: set[str]) -> int:
 
 
 def _referred(tree: LexborHTMLParser, referring: list[dict[str, str | None]], seen: set[int]) -> int:
-    """Count properties that stand outside of the items that they belong to."""
+    """Count properties outside of the items that they belong to."""
     if not referring:
         return 0
     by_id: dict[str, LexborNode] = {}

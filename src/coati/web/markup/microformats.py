@@ -1,7 +1,7 @@
 """Microformats: class names such as ``h-card`` and ``p-name``, and the classic ``vcard`` and ``fn``.
 
 An item is an element with a root class. Its statements are its types and the values of its properties, which
-stand on elements below it, up to the next root. An item without properties has a name, and perhaps a link
+are on elements below it, up to the next root. An item without properties has a name, and perhaps a link
 and a picture, that are implied by its content (microformats2 parsing specification).
 """
 
@@ -103,7 +103,7 @@ def _roots(classes: Collection[str]) -> tuple[list[str], list[str]]:
 
 
 def _owner(element: LexborNode, items: dict[int, _Item], owners: dict[int, _Item | None]) -> _Item | None:
-    """Return the item that an element stands in; the way up is walked once."""
+    """Return the item that an element is in; the way up is walked once."""
     passed = []
     owner: _Item | None = None
     current = element.parent

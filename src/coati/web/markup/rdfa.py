@@ -33,9 +33,9 @@ def count_rdfa(tree: LexborHTMLParser, types: set[str], *, relations: bool) -> i
     selectors = ["[property]", "[typeof]", *(["[rel]", "[rev]"] if relations else [])]
     scope = _vocabulary_scope(tree, selectors)
     count = 0
-    # The same statement made twice is one; only those without a subject of their own can be told.
+    # The same statement made twice is one; this can be seen only of those with a subject of their own.
     made: set[tuple[str, str]] = set()
-    # An element that meets several selectors comes several times.
+    # An element that matches several selectors comes several times.
     elements = {element.mem_id: element for element in tree.css(", ".join(selectors))}
     for element in elements.values():
         attributes = element.attributes

@@ -4,9 +4,9 @@ The first 300 words run through a Bi-LSTM as word vectors; its last states pass 
 and 45; what is known of keywords joins there, and layers of 50 and 10 lead to two classes. It is trained for
 25 epochs on either half of the examples, and the network that does better on its other half is kept.
 
-The texts leave open how wide the LSTM is and what the keyword bins are. Here it has 150 states per direction,
-and the bins say how many keywords, how many different ones and how many keyphrases there are: none, 1, 2 or
-3, 4 to 7, 8 to 15, more.
+The papers leave open how wide the LSTM is and what the keyword bins are. Here it has 150 states per
+direction, and the bins say how many keywords, how many different ones and how many keyphrases there are:
+none, 1, 2 or 3, 4 to 7, 8 to 15, more.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class KeywordBiLstm:
 
     def _read(self, text: str) -> tuple[list[int], list[float]]:
         words = words_of(text, self._settings.words)
-        # An LSTM needs a word; an empty text has one that nobody knows.
+        # An LSTM needs a word; an empty text has one unknown word.
         return self._vectors.numbers(words) or [0], keyword_bins(words, self._keywords)
 
     def _train(self, rows: Sequence[tuple[list[int], list[float]]], labels: Any, seed: int) -> Any:  # noqa: ANN401

@@ -14,5 +14,5 @@ def pytorch() -> Any:  # noqa: ANN401 - the library is optional, and so are its 
         return import_module("torch")
     except ImportError as error:
         raise UsageError(
-            "tres needs PyTorch: pip install 'coati[tres]' (its CPU build will do); tres-light needs nothing"
+            "tres needs PyTorch: pip install 'coati[tres]' (its CPU build is enough), tres-light nothing"
         ) from error

@@ -1,6 +1,6 @@
 """Double Q-learning on PyTorch: the same learner as `coati.learners.double_q`, with the library's Adam.
 
-It stands beside the one in numpy as the published setting; a test holds that both compute the same steps.
+It exists beside the one in numpy as the published setting; a test holds that both compute the same steps.
 """
 
 from __future__ import annotations

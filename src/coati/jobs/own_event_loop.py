@@ -12,7 +12,7 @@ from coati.live.stop_signal import StopSignal
 T = TypeVar("T")
 
 
-def run_beside_loop(work: Callable[[], T], stop: StopSignal) -> T:
+def run_with_own_loop(work: Callable[[], T], stop: StopSignal) -> T:
     """Do work that needs an event loop of its own, and return what it returns.
 
     Where a loop runs in this thread, the work gets another thread. A first interrupt then sets ``stop``, and

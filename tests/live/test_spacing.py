@@ -3,7 +3,7 @@ from itertools import accumulate, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coati.live.request_spacing import RequestSpacing
+from coati.live.spacing import RequestSpacing
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=60))

@@ -1,4 +1,4 @@
-"""The hosts that a crawl has met, numbered in the order of meeting, and what came of their pages."""
+"""The hosts that a crawl knows, numbered as they were found, and what came of their pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class MetHosts:
-    """Names and counts: pages that were relevant, and pages that were not, or are on their way.
+class KnownHosts:
+    """Names and counts: pages that were relevant, and pages that were not or are in flight.
 
-    A page that was asked for counts as not relevant until it is known to be: several requests in flight do
-    not pile up on one host that looks good.
+    A requested page counts as not relevant until it is known to be: several requests in flight do not pile up
+    on one host that looks good.
 
-    >>> hosts = MetHosts()
+    >>> hosts = KnownHosts()
     >>> hosts.number("a.example"), hosts.number("b.example"), hosts.number("a.example"), hosts.name(1)
     (0, 1, 0, 'b.example')
     """
@@ -42,7 +42,7 @@ class MetHosts:
         return number
 
     def find(self, name: str) -> int | None:
-        """Return the number of a host; None if it was not met."""
+        """Return the number of a host; None if it is not known."""
         return self._numbers.get(name)
 
     def name(self, number: int) -> str:

@@ -22,15 +22,15 @@ def pause_for(seconds: float) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a failing store is waited for. Tests give a clock and a pause of their own."""
+class StoreRetries:
+    """Retries work on a failing store for this many ``seconds``; tests give their own clock and pause."""
 
     seconds: float = 600.0
     clock: Callable[[], float] = time.monotonic
     pause: Callable[[float], None] = pause_for
 
-    def until_done(self, work: Callable[[], T]) -> T:
-        """Do some work, again while the store fails; raises the last `StoreError` when patience is over.
+    def run(self, work: Callable[[], T]) -> T:
+        """Do some work, again while the store fails; raises the last `StoreError` when the time is over.
 
         Work that is done twice must be as if it were done once. Damage does not pass: it is raised at once.
         """
