@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import cast
 
@@ -16,8 +17,10 @@ from coati.assembly import (
     SHORTCUTS,
     Need,
     StrategyInputs,
+    StrategyRow,
     StrategySettings,
     build_shortcuts,
+    own_rows,
 )
 from coati.experiments.deciding_code import reached_files
 from coati.strategies.discovery.prospect_settings import OffTopic, ProspectSettings
@@ -152,3 +155,7 @@ def test_what_may_change_when_a_run_is_resumed_voids_results_and_no_snapshots() 
     for after in (StrategySettings(patience=9), StrategySettings(wishes=UserJudgements(max_queries=3))):
         assert row.settings_read(before) != row.settings_read(after)
         assert row.settings_kept(before) == row.settings_kept(after)
+
+
+def test_every_field_of_a_row_of_ones_own_is_checked() -> None:
+    assert list(own_rows.FIELDS) == [field.name for field in fields(StrategyRow)]

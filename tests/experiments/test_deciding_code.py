@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import coati
 from coati.assembly import REGISTRY, StrategySettings
 from coati.errors import ConfigError
 from coati.experiments import deciding_code
-from coati.experiments.deciding_code import forget_digests, joint_digest, strategy_digest
+from coati.experiments.deciding_code import forget_digests, joint_digest, reached_files, strategy_digest
 
 
 @pytest.fixture
@@ -200,6 +201,20 @@ def test_a_row_of_ones_own_is_decided_by_its_file_and_by_the_modules_that_it_nam
             opened.write("another = 1\n")
         digests.append(digest("rowed:ROW"))
     assert len(set(digests)) == 3
+
+
+@pytest.mark.parametrize(("name", "follows"), [("StrategyRow", False), ("build_strategy", True)])
+def test_a_row_of_ones_own_does_not_depend_on_every_other_row(
+    users_folder: Path, name: str, *, follows: bool
+) -> None:
+    code = f"from coati.assembly import Need, {name} as named\nbuild = lambda urls, seed: None\n"
+    (users_folder / "rowed.py").write_text(code)
+    package = Path(coati.__file__).parent
+    reached = reached_files(["rowed"])
+    found = {file.relative_to(package).as_posix() for file in reached if file.is_relative_to(package)}
+    assert "assembly/rows.py" in found
+    assert ({"assembly/registry.py", "strategies/scent/scent.py"} <= found) == follows
+    assert follows or not [file for file in found if file.startswith("strategies/scent/")]
 
 
 def test_a_row_that_names_a_module_which_is_not_there_is_refused(users_folder: Path) -> None:

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import coati
+from coati.errors import UsageError
+from coati.jobs.crawling import crawl_place
 from coati.testing import Response, Site, serve
 
 PAGES = 12
@@ -162,3 +165,20 @@ def test_a_run_is_no_archive_and_a_report_needs_a_folder(start: str) -> None:
     with pytest.raises(coati.CoatiError, match="there is no folder other to write the report to"):
         coati.report("run", "other/report.html")
     assert coati.report("run", "report.html") == Path("report.html")
+
+
+def test_code_that_changed_since_it_was_imported_crawls_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "crawls_mine.py"
+    code = "from coati.strategies.baselines import {0}\nbuild = lambda urls, seed: {0}(urls)\n"
+    file.write_text(code.format("breadth_first"))
+    url, out = "http://127.0.0.1:9/", str(tmp_path / "out")
+    place = crawl_place(url, strategy="crawls_mine:build", out=out)
+    assert place.settings.strategy == "crawls_mine:build"
+    file.write_text(code.format("depth_first"))
+    with pytest.raises(UsageError, match=r"crawls_mine\.py has changed since Python imported it"):
+        crawl_place(url, strategy="crawls_mine:build", out=out)
+    assert crawl_place(url, strategy="bfs", out=out).settings.strategy == "bfs"
+    monkeypatch.delitem(sys.modules, "crawls_mine")

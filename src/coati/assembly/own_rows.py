@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from coati.assembly.rows import Need, StrategyInputs, StrategyRow, StrategySettings
+from coati.assembly.rows import Need, StrategyInputs, StrategyRow
+from coati.assembly.strategy_settings import StrategySettings
 from coati.errors import ConfigError, unknown_name
 from coati.named_objects import made_by, require_members
 from coati.web.facts import EXTRACTORS
@@ -37,7 +38,7 @@ def _is_flag(value: object) -> bool:
 _TEXTS = (_is_texts, 'a tuple of texts, such as ("one",)')
 _TEXT = (_is_text, "a text")
 _FLAG = (_is_flag, "True or False")
-_FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
+FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "summary": _TEXT,
     "build": (callable, "a function that takes a StrategyInputs"),
     "modules": _TEXTS,
@@ -57,7 +58,7 @@ _FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
 def checked_row(row: StrategyRow, path: str) -> StrategyRow:
     """Return the row with a ``build`` that tells what is wrong; raises `ConfigError` for a wrong field."""
     what = f"strategy {path!r}"
-    for name, (fits, words) in _FIELDS.items():
+    for name, (fits, words) in FIELDS.items():
         if not fits(value := getattr(row, name)):
             raise ConfigError(f"{what}: its row's {name} is {value!r}, and should be {words}")
     known: dict[str, Collection[str]] = {

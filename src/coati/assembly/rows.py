@@ -1,26 +1,22 @@
-"""What is known of a strategy by name, and what one is built from."""
+"""What is known of a strategy by name, and what one is built from.
+
+Results of a user's own row are kept until something changes that it imports
+(`coati.experiments.deciding_code`), and it imports this module: no strategy is imported here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from coati.errors import UsageError
-from coati.strategies.discovery.prospect_settings import ProspectSettings
-from coati.strategies.discovery.settings import NO_WISHES, DiscoverySettings, UserJudgements
-from coati.strategies.discovery.start_model import NO_MODEL, StartModel
-from coati.strategies.hosts.anthelion import AnthelionSettings
 from coati.strategies.hosts.known_labels import KnownLabels, TruthLabels
-from coati.strategies.revisits.arrivals import ArrivalsSettings
-from coati.strategies.revisits.watch import WatchSettings
-from coati.strategies.sb.tag_paths import TagPathSettings
-from coati.strategies.scent.scent import ScentSettings
-from coati.web.likely_extensions import DATA_EXTENSIONS
 from coati.web.rules import TrapRule
 
 if TYPE_CHECKING:
+    from coati.assembly.strategy_settings import StrategySettings
     from coati.model import PageLinks
     from coati.strategies.revisits.truth import PageTruth
     from coati.strategies.strategy import Strategy
@@ -30,39 +26,6 @@ if TYPE_CHECKING:
     LinksOf = Callable[[str], PageLinks]
 
 _ONLY_IN_REPLAY = "this strategy must know the site beforehand: it works only in replay"
-
-
-@dataclass(frozen=True, slots=True)
-class StrategySettings:
-    """The parameters of strategies; the defaults are the papers'.
-
-    ``url_model`` and ``url_context`` name (`coati.strategies.sb.link_models`) how links are classified,
-    and by what. ``warm_up`` is how many requests TP-OFF learns from. ``likely_extensions`` are those of the
-    wanted files; scent tries them first. ``watch`` says how pages are visited again, ``arrivals`` how our own
-    scheduler learns, and ``relevant`` which links count then (`coati.strategies.revisits.relevance`).
-    ``hosts`` are Anthelion's. From ``discovery`` on they are for searches for repositories, of which prospect
-    alone reads ``prospect``, and ``patience``: after how many requests in a row without a new repository it
-    ends.
-    """
-
-    tag_paths: TagPathSettings = field(default_factory=TagPathSettings)
-    batch: int = 10
-    robust_probes: bool = False
-    group_index: str = "exact"
-    url_model: str = "lr"
-    url_context: str = "url"
-    warm_up: int = 3000
-    scent: ScentSettings = field(default_factory=ScentSettings)
-    likely_extensions: tuple[str, ...] = tuple(sorted(DATA_EXTENSIONS))
-    hosts: AnthelionSettings = field(default_factory=AnthelionSettings)
-    watch: WatchSettings = field(default_factory=WatchSettings)
-    arrivals: ArrivalsSettings = field(default_factory=ArrivalsSettings)
-    relevant: str = ""
-    discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
-    start_model: StartModel = NO_MODEL
-    wishes: UserJudgements = NO_WISHES
-    prospect: ProspectSettings = field(default_factory=ProspectSettings)
-    patience: int | None = None
 
 
 class Need(StrEnum):

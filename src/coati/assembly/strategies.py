@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from coati.assembly.discovery import DISCOVERY
 from coati.assembly.own_rows import checked_row, checked_strategy
 from coati.assembly.registry import REGISTRY
-from coati.assembly.rows import StrategyInputs, StrategyRow, StrategySettings
+from coati.assembly.rows import StrategyInputs, StrategyRow
+from coati.assembly.strategy_settings import StrategySettings
 from coati.errors import ConfigError, UsageError, unknown_name
 from coati.named_objects import made_by, object_at
 

@@ -7,6 +7,11 @@ may parse the same code otherwise, and then makes its results again.) What `coat
 is left out, since they are named one by one; who changes how it builds a strategy raises the format of
 results (`coati.experiments.trials`).
 
+Modules count whole, also those that mostly hold words (`coati.errors`, `coati.stop_reasons`): following names
+instead would miss what decides. A replay survives some errors of an archive and not others by their place in
+the tree, and functions such as `coati.web.media.parse_types` are called by none of the modules that are
+followed, but by what prepares a run.
+
 A strategy of the user's own is decided by its file and by all that this imports, except for the standard
 library and installed packages. Only import statements are followed.
 """
@@ -217,11 +222,29 @@ def _imports(tree: ast.Module, source: _Source) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = _absolute(node, source)
-            yield module
-            # What is imported from a package may be one of its modules.
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            for alias in node.names:
+                origin = _origin(module, alias.name)
+                yield origin
+                # What is imported from a package may be one of its modules.
+                yield f"{origin}.{alias.name}"
         else:
             waiting.extend(ast.iter_child_nodes(node))
+
+
+def _origin(module: str, name: str) -> str:
+    """Name the module that a name comes from, where a package of ours hands it on; else the module itself.
+
+    A row of the user's needs what describes rows (`coati.assembly.rows`), and not all that its package names.
+    """
+    source = _source_in(_PACKAGE, module, module.split(".")[1:]) if _is_ours(module) else None
+    if source is None or not source.package:
+        return module
+    for node in _parsed(source.file).body:
+        if isinstance(node, ast.ImportFrom) and any(
+            (each.asname or each.name) == name for each in node.names
+        ):
+            return _absolute(node, source)
+    return module
 
 
 def _absolute(node: ast.ImportFrom, source: _Source) -> str:

@@ -31,4 +31,6 @@ def require_current(strategies: Iterable[str] = (), others: Iterable[str] = ()) 
     modules = [module for name in strategies if ":" in name for module in modules_of(name)]
     modules += [module for name in others if (module := name.partition(":")[0]) != name and "=" not in name]
     # The script or the notebook itself is not imported.
-    require_unchanged(module for module in modules if module != "__main__")
+    imported = [module for module in modules if module != "__main__"]
+    if imported:
+        require_unchanged(imported)
