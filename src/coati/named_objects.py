@@ -20,6 +20,20 @@ ONLY_IN_MAIN = (
     " as my_module.py, and name it as my_module:MyName"
 )
 
+
+def how_to_name(thing: object) -> str:
+    """Say how to name a class or a function that was given where its path is meant; nothing for all else.
+
+    >>> from json import JSONDecoder
+    >>> how_to_name(JSONDecoder), how_to_name(3)
+    ("; name it as 'json.decoder:JSONDecoder'", '')
+    """
+    module, name = getattr(thing, "__module__", ""), getattr(thing, "__name__", "")
+    if not module or not name:
+        return ""
+    return f"; {ONLY_IN_MAIN}" if module == "__main__" else f"; name it as {f'{module}:{name}'!r}"
+
+
 # Folders of installed libraries; they may also be in a folder of the user, or wherever `PYTHONPATH` leads.
 _LIBRARIES = frozenset({"site-packages", "dist-packages"})
 

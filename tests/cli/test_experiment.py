@@ -97,6 +97,17 @@ def test_the_generated_part_needs_no_archive(spec: Path, capsys: Captured) -> No
     assert "--archives" in capsys.readouterr().err
 
 
+def test_notes_of_a_narrow_table_are_as_wide_as_the_output(spec: Path, capsys: Captured) -> None:
+    assert run(command(spec, "--sites", "a", "--strategies", "bfs", "--seeds", "1")) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    page = (spec.parent / "out" / "mine.md").read_text(encoding="utf-8").splitlines()
+    notes = [line.removeprefix("- ") for line in page if line.startswith("- ")]
+    titles = [line.removeprefix("## ") for line in page if line.startswith("## ")]
+    assert titles[0] in lines
+    assert notes
+    assert all(note in lines for note in notes if len(note) < 200)
+
+
 def test_rows_can_be_chosen(spec: Path, capsys: Captured) -> None:
     options = (
         "--sites",

@@ -66,7 +66,19 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "cycles as text": (lambda: coati.watch("run", cycles="2"), "cycles is '2': it must be a whole number"),  # type: ignore[arg-type]
     "run of nothing": (lambda: coati.open_run(None), "folder: None is not a path"),  # type: ignore[arg-type]
     "explain nothing": (lambda: coati.explain(None), "url: None is not a text"),  # type: ignore[arg-type]
-    "replay of a class": (lambda: coati.replay("a", [dict]), "strategies: <class 'dict'> is not a text"),  # type: ignore[list-item]
+    "replay of a class": (
+        lambda: coati.replay("a", ["bfs", Script]),  # type: ignore[list-item]
+        r"strategies: <class .*> is not a text; name it as 'tests\.live\.scripted:Script'",
+    ),
+    "replay of one class": (lambda: coati.replay("a", Script), "name it as 'tests.live.scripted:Script'"),  # type: ignore[arg-type]
+    "crawl by a class": (
+        lambda: coati.crawl(URL, strategy=Script),  # type: ignore[arg-type]
+        "strategy: .* is not a text; name it as 'tests.live.scripted:Script'",
+    ),
+    "replay of a class of a notebook": (
+        lambda: coati.replay("a", [type("Mine", (), {"__module__": "__main__"})]),  # type: ignore[list-item]
+        "put it into a file of its own, such as my_module.py, and name it as my_module:MyName",
+    ),
     "no store": (
         lambda: coati.harvest_into_store([URL], store=None, types="data"),  # type: ignore[arg-type]
         "store: None is not a path",

@@ -18,6 +18,8 @@ from coati.jobs.experimenting import experiment as run_experiment
 from coati.units import format_count
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from coati.experiments.tables import Table
 
 _PLAIN_WIDTH = 200
@@ -99,14 +101,16 @@ def _names(text: str) -> list[str]:
 
 
 def _print(results: ExperimentResults) -> None:
-    tables = (_drawn(table) for table in results.tables())
-    print_tables(*tables, Text(results.provenance), plain_width=_PLAIN_WIDTH)
+    shown: list[RenderableType] = []
+    for table in results.tables():
+        # Apart from the table, which may be narrow.
+        notes = [Text(note) for note in table.notes]
+        shown += [Text(table.title, style="bold"), _drawn(table), *notes, ""]
+    print_tables(*shown, Text(results.provenance), plain_width=_PLAIN_WIDTH)
 
 
 def _drawn(table: Table) -> RichTable:
-    drawn = RichTable(
-        box=SIMPLE_HEAD, pad_edge=False, title=Text(table.title), caption=Text("\n".join(table.notes))
-    )
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(table.header):
         drawn.add_column(Text(name), justify="right" if place else "left", overflow="fold")
     for row in table.rows:

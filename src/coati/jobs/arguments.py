@@ -18,6 +18,7 @@ from typing import ParamSpec, TypeVar
 
 from coati.errors import ConfigError, UsageError
 from coati.live.stop_signal import StopSignal
+from coati.named_objects import how_to_name
 from coati.units import parse_bytes, parse_seconds
 
 PathText = str | os.PathLike[str]
@@ -101,11 +102,13 @@ def texts_of(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str | os.PathLike):
         return (os.fspath(value),)
     if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray | Mapping):
-        raise UsageError(f"{name}: {value!r} is not a text; give one text, or a list of texts")
+        hint = how_to_name(value) or "; give one text, or a list of texts"
+        raise UsageError(f"{name}: {value!r} is not a text{hint}")
     texts = tuple(value)
     for each in texts:
         if not isinstance(each, str | os.PathLike):
-            raise UsageError(f"{name}: {each!r} is not a text; give one text, or a list of texts")
+            hint = how_to_name(each) or "; give one text, or a list of texts"
+            raise UsageError(f"{name}: {each!r} is not a text{hint}")
     return tuple(os.fspath(each) for each in texts)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coati.errors import ConfigError, unknown_name
+from coati.named_objects import how_to_name
 from coati.strategies.stopping.stop_when_dry import LEVELS, NORMAL, OFF, floor_of
 from coati.units import parse_bytes, parse_seconds
 
@@ -51,7 +52,7 @@ def _meant_by(value: object) -> str:
         return "; leave it out for the default"
     if isinstance(value, list | tuple) and value and all(isinstance(each, str) for each in value):
         return f"; write {','.join(value)!r}"
-    return ""
+    return how_to_name(value)
 
 
 def _read_integer(value: object) -> int:
