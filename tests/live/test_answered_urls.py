@@ -307,5 +307,5 @@ def test_a_registry_row_says_who_needs_out_links(tmp_path: Path, capsys: pytest.
     results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert results[0]["targets"] == 2
     assert results[1]["requests"] > results[1]["urls_total"]
-    with (Path(out) / "tests.live.visiting:ROW.csv").open(encoding="utf-8") as file:
+    with (Path(out) / "tests.live.visiting-ROW.csv").open(encoding="utf-8") as file:
         assert max(float(row["score"]) for row in csv.DictReader(file)) > 0
