@@ -101,7 +101,9 @@ def _live_strategy() -> SettingType:
     live = choice("strategy", {name: row.summary for name, row in rows.items()})
 
     def read(value: object) -> object:
-        name = str(value).strip()
+        if not isinstance(value, str):
+            return live.read(value)
+        name = value.strip()
         if ":" in name:
             # By its path: whether there is one is seen when it is built.
             return name
