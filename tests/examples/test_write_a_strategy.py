@@ -16,10 +16,10 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "shallow_first.py"
 BLOCKS = blocks("how-to/write-a-strategy.md")
 
 # What a reader types into `shallow_first.py`, in the order of the page.
-(FIRST,) = (block for block in BLOCKS if "class ShallowFirst" in block)
+(FIRST,) = (block for block in BLOCKS if "def __init__" in block)
 IMPORTS = [block for block in BLOCKS if all(line.startswith("from ") for line in block.splitlines())]
 LINES = [block for block in BLOCKS if block.startswith(" " * 8)]
-METHODS = [block for block in BLOCKS if block.startswith("    def ")]
+METHODS = [block for block in BLOCKS if block.startswith("class ") and block != FIRST]
 (ROW,) = (block for block in BLOCKS if "StrategyRow" in block)
 
 # What runs beside it.
@@ -40,7 +40,8 @@ def written() -> str:
     for block in METHODS:
         for method in re.findall(r"^    def (\w+)", block, re.MULTILINE):
             source = without(method, source)
-        source = f"{source.rstrip()}\n\n{block}"
+        _, _, methods = block.partition("\n")
+        source = f"{source.rstrip()}\n\n{methods}"
     return "".join(IMPORTS) + source
 
 
