@@ -146,7 +146,7 @@ def test_the_generated_part_needs_no_archive(spec: Path, capsys: Captured) -> No
 def test_notes_of_a_narrow_table_are_as_wide_as_the_output(spec: Path, capsys: Captured) -> None:
     assert run(command(spec, "--sites", "a", "--strategies", "bfs", "--seeds", "1")) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    page = (spec.parent / "out" / "mine.md").read_text(encoding="utf-8").splitlines()
+    page = (spec.parent / "out" / "mine-part.md").read_text(encoding="utf-8").splitlines()
     notes = [line.removeprefix("- ") for line in page if line.startswith("- ")]
     titles = [line.removeprefix("## ") for line in page if line.startswith("## ")]
     assert titles[0] in lines

@@ -49,7 +49,7 @@ def test_files_that_an_index_knows_are_asked_for_and_those_that_are_gone_are_lis
     assert url == server.base + "/gone.csv"
     assert archived == f"https://web.archive.org/web/20150101000000/{url}"
     assert seen.startswith("2015-01-01")
-    assert known == "text/csv, 9 bytes, last seen 2015-01-01"
+    assert known == "text/csv, 9 B, last seen 2015-01-01"
     assert status == 404
 
 

@@ -31,12 +31,17 @@ def test_it_works_in_another_thread_and_takes_wishes_together() -> None:
 
 
 def test_a_failure_comes_out_at_the_next_check() -> None:
+    begun = threading.Event()
+
     def sync() -> None:
+        begun.set()
         raise OSError("the disk is gone")
 
     background = BackgroundSync(sync)
     background.check()
     background.sync_soon()
+    # What has not begun when it is closed is dropped.
+    assert begun.wait(_PATIENCE)
     background.close()
     with pytest.raises(OSError, match="the disk is gone"):
         background.check()
